@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createKey } from "../api/key/key.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
@@ -395,13 +395,18 @@ describe("what there isn't", () => {
 
   test("whoever asks too much, or with too long a path, is told so on a page", async () => {
     const { app } = await api.another({ rateLimit: 1, rateBurst: 1 });
-    const answers = [];
-    for (const path of ["/", collection(APES), "/", `/explorer/${"x".repeat(33_000)}`])
-      answers.push(await app.request(path));
-    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 414]);
-    for (const answer of answers) expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    const refused = await answers[1]!.text();
-    expect([refused, answers[1]!.headers.get("retry-after")]).toEqual([
+    // Who was refused is refused until the end of this test, however long a busy machine takes for it.
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const paths = ["/", collection(APES), "/", collection(APES)];
+    const pages = await Promise.all(paths.map(async (path) => app.request(path)));
+    const tooLong = await app.request(`/explorer/${"x".repeat(33_000)}`);
+    expect([pages[0]!.status, tooLong.status]).toEqual([200, 414]);
+    for (const answer of [...pages, tooLong])
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const refusal = pages.find(({ status }) => status === 429)!;
+    const refused = await refusal.text();
+    expect([refused, refusal.headers.get("retry-after")]).toEqual([
       expect.stringContaining("Too many requests. Expected at most 1 a second"),
       "1",
     ]);
