@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseEnv } from "node:util";
 import { z } from "zod";
+import { withoutSecrets } from "./config-secret.ts";
 import {
   addresses,
   apiKey,
@@ -125,6 +124,9 @@ function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
   };
 }
 
+/** Whether a variable of this name is read. */
+export const isVariable = (name: string): boolean => Object.hasOwn(variables, name);
+
 type Values = { [K in keyof typeof variables]: z.output<(typeof variables)[K][0]> };
 
 /** The whole configuration, checked. */
@@ -204,102 +206,13 @@ function checkTogether(values: Values): void {
   }
 }
 
-/**
- * The configuration of this process: its environment and the `.env` file beside package.json. A bad variable ends the
- * process with one line. For entry files only.
- */
-export function readConfigOrExit(): Config {
-  try {
-    for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value;
-    return readConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    console.error(error.message);
-    process.exit(1);
-  }
-}
-
-/**
- * Names that are set for this service by their look, in `.env` or with a network in front, and that nothing reads: slips
- * of the pen, as `MAINNET_CONTRACT`, with which the whole chain would be indexed.
- */
-export function listUnknownNames(env: Record<string, string | undefined>): string[] {
-  const own = Object.keys(env).filter((name) => /^(MAINNET|TESTNET)_/.test(name));
-  return [...new Set([...own, ...Object.keys(readEnvFile())])].filter((name) => !Object.hasOwn(variables, name));
-}
-
-/** A line for the operator of each of them, and of each line of `.env` that sets nothing. */
-export const describeUnread = (env: Record<string, string | undefined>): string[] => [
-  ...listUnknownNames(env).map(
-    (name) => `${name} is set, but nothing reads it. Expected one of the variables in the README.`,
-  ),
-  ...listIdleLines(readEnvText()).map((line) => `Line ${line} of .env sets nothing. Expected NAME=VALUE or a comment.`),
-];
-
-/**
- * Numbers of the lines of a `.env` file, from 1, that are no comments and set nothing, as `PORT: 4000`. Values in quotes
- * have lines of any kind.
- */
-export function listIdleLines(text: string): number[] {
-  const unquoted = text.replaceAll(/=[ \t]*(["'`])[^]*?\1/g, (value) => value.replaceAll(/[^\n]+/g, "="));
-  return unquoted.split("\n").flatMap((line, place) => (/^\s*($|#)|=/.test(line) ? [] : [place + 1]));
-}
-
-const readEnvFile = (): NodeJS.Dict<string> => parseEnv(readEnvText());
-
-/**
- * The text of `.env`, empty where there is none.
- *
- * @throws ConfigError where there is one that can't be read, of which loadEnvFile() says that it holds no text
- */
-function readEnvText(): string {
-  try {
-    // Some editors begin a file with a byte order mark, which would be part of the first name.
-    return readFileSync(".env", "utf8").replace(/^\uFEFF/, "");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return "";
-    throw new ConfigError(`.env can't be read (${message}). Expected a file that this user may read, or none.`, {
-      cause: error,
-    });
-  }
-}
-
 function readVariable(
   env: Record<string, string | undefined>,
   { name, type, accepted }: { name: string; type: z.ZodType; accepted: string },
 ): unknown {
   const result = optional(type).safeParse(env[name]?.trim());
   if (result.success) return result.data;
-  const text = env[name] ?? "";
-  const value = SECRETS.has(name) ? "***" : SLASHED.has(name) && !URL_SIGNS.test(text) ? text : withoutSecrets(text);
-  throw new ConfigError(`${name} is "${value}". Expected ${accepted}.`);
-}
-
-/** Error messages end up in logs. */
-const SECRETS = new Set(["API_KEYS", "S3_SECRET_ACCESS_KEY"]);
-/** No URLs, though with slashes and colons like them; unless one was put there all the same. */
-const SLASHED = new Set([
-  "DATA_DIR",
-  "TRUSTED_PROXIES",
-  "FETCH_ALLOW_HOSTS",
-  "INDEXER_HOST",
-  "TESTNET_HOST",
-  "ORDERBOOK_HOST",
-  "MARKETPLACE_HOST",
-]);
-const URL_SIGNS = /@|:\/\//;
-
-/** Host and port of each URL, with or without a scheme: what is before them is a password, what is behind them often a key. */
-function withoutSecrets(text: string): string {
-  // Up to the last @ of all: a password that isn't encoded may hold anything.
-  const named = text.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1***@");
-  return named.split(",").map(withoutPath).join(",");
-}
-
-function withoutPath(url: string): string {
-  const [shown] = /^\s*([a-z][a-z\d+.-]*:\/\/)?(\*{3}@)?(\[[^\]]*\]|[^:/?#]*)(:\d+(?![^/?#]))?[/?#]?/i.exec(url)!;
-  return shown === url ? url : `${shown}***`;
+  throw new ConfigError(`${name} is "${withoutSecrets(name, env[name] ?? "")}". Expected ${accepted}.`);
 }
 
 function networkOf(values: Values, prefix: "MAINNET" | "TESTNET"): NetworkConfig | undefined {

@@ -4,7 +4,7 @@ import { openDatabases } from "../api/sql/database.ts";
 import { listen } from "../api/listen.ts";
 import { createLog, describeError } from "../api/log.ts";
 import { createApi } from "../api/server.ts";
-import { readConfigOrExit } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../postgres/pool.ts";

@@ -1,7 +1,7 @@
 /** Verified collections: `npm run collections -- verify ADDRESS`, `unverify ADDRESS`, `list`. */
 import { listVerified, setVerified } from "../api/marketplace/collection-verification.ts";
 import { Address } from "../api/http/parameter.ts";
-import { readConfigOrExit } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import { runCommand } from "./command.ts";
 import { moment } from "./moment.ts";
 import { exit, exitWithHelp, parseOrExit } from "./process.ts";

@@ -1,5 +1,6 @@
 /** Follows the configured networks into the database of DATABASE_URL. `indexer.ts` starts it. */
-import { ConfigError, describeUnread, NETWORKS, readConfigOrExit } from "../config.ts";
+import { ConfigError, NETWORKS } from "../config.ts";
+import { describeUnread, readConfigOrExit } from "../environment.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, markBegun } from "../indexer/network-report.ts";
 import { findChain, requireDifferentChains } from "../indexer/rpc/rpc.ts";

@@ -2,7 +2,8 @@
 import type { Sql } from "postgres";
 import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/key/key-body.ts";
-import { ConfigError, readConfigOrExit } from "../config.ts";
+import { ConfigError } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import { runCommand } from "./command.ts";
 import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";

@@ -2,7 +2,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { Address, TokenId } from "../api/http/parameter.ts";
-import { readConfigOrExit } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import { listContractChains, requestContract } from "../offchain/contract/contract-request.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
 import { requestRange } from "../offchain/token/token-range.ts";

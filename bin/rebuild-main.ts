@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
-import { ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
+import { ConfigError, type Network, NETWORKS } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import type { Chain } from "../history/chain-log.ts";
 import { readMark } from "../history/load/staging.ts";
 import { dropChainData } from "../indexer/chain-data.ts";

@@ -2,7 +2,8 @@
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
-import { ConfigError, describeUnread, listUnknownNames, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { ConfigError, type Network, NETWORKS } from "../config.ts";
+import { describeUnread, listUnknownNames, readConfigOrExit } from "../environment.ts";
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import type { DemoReady } from "../demo/main.ts";
 import { deleteChain } from "../indexer/chain-data.ts";

@@ -1,6 +1,7 @@
 /** `npm run worker`: fetches metadata and media of what the indexer finds, and asks the chain what no log says. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { NETWORKS, readConfigOrExit, type Network } from "../config.ts";
+import { type Network, NETWORKS } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import { createCallReader, type ReadCalls } from "../offchain/chain/call.ts";
 import { createSlowContracts } from "../offchain/chain/slow-contract.ts";
 import { readDueContractUris } from "../offchain/contract/contract-uri.ts";

@@ -2,7 +2,8 @@
  * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: rows are
  * committed together with how far they go.
  */
-import { type Network, readConfigOrExit } from "../config.ts";
+import type { Network } from "../config.ts";
+import { readConfigOrExit } from "../environment.ts";
 import { readHistory } from "../history/keep/read-history.ts";
 import { loadHistory } from "../history/load/load.ts";
 import { filterOfSources } from "../history/source-filter.ts";
