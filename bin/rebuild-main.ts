@@ -15,9 +15,9 @@ import {
   ensureDeployment,
   findNewest,
   findPublished,
-  fingerprintOf,
   historySchemaOf,
 } from "../indexer/deployment.ts";
+import { fingerprintOf } from "../indexer/fingerprint.ts";
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";

@@ -1,30 +1,9 @@
-import { createHash } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ISql, Sql } from "postgres";
-import type { Config, Network } from "../config.ts";
+import type { Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
 import { dropChainData } from "./chain-data.ts";
 import { readPosition } from "./ponder/ponder-position.ts";
 import { dropWhenFree } from "./publication.ts";
-
-const ROOT = join(import.meta.dirname, "..");
-
-/**
- * All that Ponder hashes into its build id, because it refuses a schema that another build made, and all else that makes
- * rows: the history engine.
- */
-const DEFINING_FILES = [
-  "ponder.config.ts",
-  "ponder.schema.ts",
-  "sources.ts",
-  "abis/*.ts",
-  "src/**/*.ts",
-  "history/**/*.ts",
-];
-
-/** To be raised with a change of how Ponder is used, as in `ponder/`, where tables of before may lack rows. */
-const HEAD_VERSION = 1;
 
 /** One set of on-chain tables: a schema in which one Ponder process writes. */
 export type Deployment = {
@@ -51,32 +30,6 @@ export type Deployment = {
 /** Where the history engine makes a deployment's tables, for Ponder to take over. */
 export function historySchemaOf({ schema_name }: Pick<Deployment, "schema_name">): string {
   return `${schema_name}_history`;
-}
-
-/** Hash of all that decides what the tables hold: code, chain id, range, contracts. Equal hashes, equal tables. */
-export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
-  const { startBlock, endBlock, contracts, firstGenerationContracts } = config.networks[network]!;
-  const hash = createHash("sha256");
-  // These two interfaces are only the worker's and the API's. How nodes are asked decides no row.
-  const exclude = ["**/*.test.ts", "abis/contract.ts", "abis/multicall3.ts", "history/rpc/**"];
-  for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude })).toSorted())
-    hash.update(file).update(readFileSync(join(ROOT, file)));
-  const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/ponder/package.json"), "utf8")) as {
-    version: string;
-  };
-  const { cryptopunksAddresses: punks, seaportAddresses: seaports } = config;
-  const settings = {
-    chainId,
-    startBlock,
-    endBlock,
-    contracts,
-    firstGenerationContracts,
-    punks,
-    seaports,
-    ponder: version,
-    head: HEAD_VERSION,
-  };
-  return hash.update(JSON.stringify(settings)).digest("hex").slice(0, 12);
 }
 
 /** Whether a deployment is of this chain, and not of an earlier one with the same id. */

@@ -13,10 +13,10 @@ import {
   ensureDeployment,
   findDeployment,
   findPublished,
-  fingerprintOf,
   isOfChain,
 } from "./deployment.ts";
 import { type DeploymentRunner, runDeployment } from "./deployment-runner.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
 import { acquireLock, type Lock } from "./lock.ts";

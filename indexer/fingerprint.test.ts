@@ -18,12 +18,12 @@ const CODE = [
 ];
 
 test("what decides the rows is another deployment, and how nodes are asked for logs isn't", async () => {
-  const copy = mkdtempSync(join(tmpdir(), "deployment-"));
+  const copy = mkdtempSync(join(tmpdir(), "fingerprint-"));
   try {
     for (const name of CODE) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
     symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-    const url = pathToFileURL(join(copy, "indexer/deployment.ts")).href;
-    const { fingerprintOf } = (await import(url)) as typeof import("./deployment.ts");
+    const url = pathToFileURL(join(copy, "indexer/fingerprint.ts")).href;
+    const { fingerprintOf } = (await import(url)) as typeof import("./fingerprint.ts");
     const config = readConfig({ MAINNET_RPC_URL: "http://127.0.0.1:1" });
     const fingerprint = () => fingerprintOf(config, { network: "mainnet", chainId: 1 });
     const isOther = (file: string) => {
