@@ -1,14 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
-import { eventHash } from "../event-hash.ts";
 import { takeBackTokens } from "./dropped-token.ts";
-import { placeTokens } from "./token-turn.ts";
-
-const FIRST_MINT = { timestamp: "t.mint_timestamp", transactionHash: "t.mint_transaction_hash" };
-const LAST_MINT = {
-  timestamp: `coalesce(last_mint.timestamp, ${FIRST_MINT.timestamp})`,
-  transactionHash: `coalesce(last_mint.transaction_hash, ${FIRST_MINT.transactionHash})`,
-};
+import { addTokens, type Blocks, retryReverted } from "./seen-token.ts";
 
 /** How many events are looked at in one step. 20,000 take a second, and nobody waits longer for the locked row. */
 const STEP_EVENTS = 20_000;
@@ -16,8 +9,6 @@ const STEP_EVENTS = 20_000;
 const RECHECK_SECONDS = 60;
 /** A reorg may be as old as the last such look, and four blocks a second the fastest chains have had since. */
 const RECHECK_BLOCKS = REORG_BLOCKS + 4 * RECHECK_SECONDS;
-/** A row of the counters for which nobody waits who has locked tokens. */
-const ENQUEUE_SLOT = -1;
 
 type Watermark = {
   block_number: number;
@@ -29,9 +20,6 @@ type Watermark = {
   rescan_from: number | null;
   rescan_to: number | null;
 };
-
-/** Blocks whose events are looked at: those above `from`, up to `to`. */
-type Blocks = { from: number; to: number };
 
 /**
  * Queues tokens that appear in blocks indexed since the last look. Known tokens don't change, except one that was minted
@@ -55,7 +43,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     }
     if (!rest) return { isDone: true };
     const to = await findEnd(tx, indexed, rest);
-    await addTokens(tx, indexed, { from: rest.from, to }, watermark);
+    await lookAt(tx, indexed, { from: rest.from, to }, watermark);
     const left = to < rest.to ? { from: to, to: rest.to } : undefined;
     await writeWatermark(tx, indexed, { to: seen, rest: left });
     return { isDone: !left };
@@ -81,11 +69,23 @@ async function lookAtNew(
   const { is_recheck_due } = watermark;
   const to = await findEnd(tx, indexed, { from: seen, to: indexed.indexed_block });
   const from = is_recheck_due ? Math.max(seen - RECHECK_BLOCKS, -1) : seen;
-  await addTokens(tx, indexed, { from, to }, watermark);
+  await lookAt(tx, indexed, { from, to }, watermark);
   await retryReverted(tx, indexed, { from: seen, to });
   if (is_recheck_due)
     await tx`update offchain.token_watermark set rechecked_at = now() where chain_id = ${indexed.chain_id}`;
   return to;
+}
+
+/** Queues the tokens of these blocks that are unknown, or back. */
+async function lookAt(
+  tx: TransactionSql,
+  indexed: IndexedNetwork,
+  blocks: Blocks,
+  { has_dropped }: Watermark,
+): Promise<void> {
+  await addTokens(tx, indexed, blocks);
+  // Contracts are locked before tokens.
+  if (has_dropped) await takeBackTokens(tx, indexed, blocks);
 }
 
 async function writeWatermark(
@@ -143,147 +143,4 @@ async function findEnd(tx: TransactionSql, { network }: IndexedNetwork, { from, 
     limit 1
   `;
   return Math.min(step?.block_number ?? to, to);
-}
-
-/** Gives a turn to each token that is unknown, or was minted anew. Takes back those that were dropped. */
-async function addTokens(
-  tx: TransactionSql,
-  indexed: IndexedNetwork,
-  { from, to }: Blocks,
-  { has_dropped }: Watermark,
-): Promise<void> {
-  const { network, chain_id, finalized_block } = indexed;
-  const onchain = tx(`onchain_${network}`);
-  await tx`
-    with seen as materialized (
-      select
-        contract_address,
-        token_id,
-        min(block_number) as block_number,
-        bool_or(event_type = 'mint') as is_minted
-      from ${onchain}.token_event
-      where
-        block_number > ${from}
-        and block_number <= ${to}
-      group by contract_address, token_id
-    ),
-    unplaced as materialized (
-      select seen.contract_address, seen.token_id, seen.block_number, minted.hash
-      from seen
-      left join lateral (
-        select
-          mint.hash,
-          -- Where none was noted, it came by the first one as far as is known.
-          mint.first_hash,
-          case when t.standard <> 'ERC721' or seen.is_minted then mint.hash end as told_hash
-        from ${onchain}.token t
-        -- An ERC-721 token that was burned may be minted anew, as another one; of an ERC-1155 token each mint brings more
-        -- of the same. Looked for only where there is a mint: the token may have moved a million times since.
-        left join lateral (
-          select e.timestamp, e.transaction_hash
-          from ${onchain}.token_event e
-          where
-            t.standard = 'ERC721'
-            and seen.is_minted
-            and e.contract_address = seen.contract_address
-            and e.token_id = seen.token_id
-            and e.event_type = 'mint'
-          order by e.block_number desc, e.log_index desc, e.batch_index desc
-          limit 1
-        ) last_mint on true
-        cross join lateral (
-          select
-            ${eventHash(tx, FIRST_MINT)} as first_hash,
-            ${eventHash(tx, LAST_MINT)} as hash
-        ) mint
-        where
-          t.contract_address = seen.contract_address
-          and t.token_id = seen.token_id
-          and t.mint_transaction_hash is not null
-      ) minted on true
-      where not exists (
-        select
-        from offchain.token_metadata m
-        where
-          m.chain_id = ${chain_id}
-          and m.contract_address = seen.contract_address
-          and m.token_id = seen.token_id
-          and (coalesce(m.mint_hash, minted.first_hash) = minted.told_hash) is not false
-      )
-    ),
-    ${placeTokens(tx, chain_id)},
-    added as (
-      insert into offchain.token_metadata as m (chain_id, contract_address, token_id, turn, due_at, counted_as, mint_hash)
-      select ${chain_id}, contract_address, token_id, placed.turn, now(), 'new', unplaced.hash
-      from placed
-      join unplaced using (contract_address, token_id)
-      on conflict (chain_id, contract_address, token_id) do update set
-        turn = coalesce(m.turn, excluded.turn),
-        due_at = now(),
-        attempts = 0,
-        awaiting_metadata_update = true,
-        is_update_unseen = true,
-        mint_hash = excluded.mint_hash
-      -- For a row that was there before, xmax is this transaction.
-      returning m.xmax = 0 as is_new
-    ),
-    unsettled as (
-      insert into offchain.unsettled_token (chain_id, block_number, contract_address, token_id)
-      select ${chain_id}, block_number, contract_address, token_id
-      from unplaced
-      where block_number > ${finalized_block}
-      on conflict do nothing
-    )
-    insert into offchain.metadata_count (chain_id, slot, tokens)
-    select ${chain_id}, ${ENQUEUE_SLOT}, count(*) filter (where is_new) from added
-    on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
-  `;
-  // Contracts are locked before tokens.
-  if (has_dropped) await takeBackTokens(tx, indexed, { from, to });
-}
-
-/** Makes tokens due whose URI reverted, and which have moved since. */
-async function retryReverted(
-  tx: TransactionSql,
-  { network, chain_id }: IndexedNetwork,
-  { from, to }: Blocks,
-): Promise<void> {
-  await tx`
-    with moved as (
-      select
-        contract_address,
-        token_id,
-        bool_or(event_type = 'mint') as is_minted
-      from ${tx(`onchain_${network}`)}.token_event
-      where
-        block_number > ${from}
-        and block_number <= ${to}
-      group by contract_address, token_id
-    ),
-    reverted as materialized (
-      select m.contract_address, m.token_id, moved.is_minted
-      from moved
-      join offchain.token_metadata m
-        on m.chain_id = ${chain_id}
-        and m.contract_address = moved.contract_address
-        and m.token_id = moved.token_id
-      where
-        m.error_code = 'revert'
-        -- Minted anew it isn't the token that reverted, unless it is being read at this moment.
-        and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
-      order by m.contract_address, m.token_id
-      for update of m
-    )
-    update offchain.token_metadata m
-    set
-      due_at = now(),
-      -- Our node may be a block behind the indexer's.
-      attempts = case when reverted.is_minted then 0 else m.attempts end,
-      awaiting_metadata_update = m.awaiting_metadata_update or reverted.is_minted
-    from reverted
-    where
-      m.chain_id = ${chain_id}
-      and m.contract_address = reverted.contract_address
-      and m.token_id = reverted.token_id
-  `;
 }
