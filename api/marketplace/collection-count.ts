@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { toArray } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { runLong } from "../sql/long-statement.ts";
-import { IS_HELD } from "./marketplace-holding.ts";
+import { IS_HELD } from "./marketplace-scope.ts";
 
 type Count = { address: string; count: number };
 const toMap = (rows: Count[]) => new Map(rows.map(({ address, count }) => [address, count]));

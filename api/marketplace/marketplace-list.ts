@@ -3,7 +3,8 @@ import { zeroAddress } from "viem";
 import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toArray, toBytes } from "../sql/database.ts";
 import { createKeptLists, SHORT_LIST } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
-import { BEHIND, chooseListed, countSeen, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
+import { BEHIND, chooseListed } from "./marketplace-listing.ts";
+import { countSeen, held, namesOf, type Scope, scopeParameters } from "./marketplace-scope.ts";
 import { accountKeys, collectionTokens, type Stretch } from "./marketplace-page.ts";
 
 /** Which tokens of a scope, and their order: by contract and token id, or by price with unlisted tokens last. */

@@ -1,6 +1,6 @@
 import { isShownText } from "../token/contract.ts";
 import { fromBoth, heldInOrder } from "../token/holding.ts";
-import { IS_HELD } from "./marketplace-holding.ts";
+import { IS_HELD } from "./marketplace-scope.ts";
 import { joinToken } from "../token/token.ts";
 import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "../orderbook/order-listing.ts";
 import { CHAIN } from "../orderbook/trade-order.ts";

@@ -10,7 +10,8 @@ import { runLong } from "../sql/long-statement.ts";
 import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { JOIN_COLLECTION } from "./collection.ts";
 import { isRead, itemsByPlace } from "./marketplace-body.ts";
-import { chooseListed, countSeen, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
+import { chooseListed } from "./marketplace-listing.ts";
+import { countSeen, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-scope.ts";
 
 /** A collection of which an account holds tokens. */
 export const PortfolioCollection = z

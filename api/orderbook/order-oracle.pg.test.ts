@@ -15,13 +15,8 @@ import { insertWorld, NOW, randomOf, randomWorld, type Token, type World } from 
 import { findFloor } from "./collection-floor.ts";
 import { type RowStream, streamOf } from "../sql/database.ts";
 import { listAccountListings, type ListedKey, listListings } from "./listed-token.ts";
-import {
-  listedOneByOne,
-  listedOverSets,
-  namesOf,
-  type Scope,
-  scopeParameters,
-} from "../marketplace/marketplace-holding.ts";
+import { listedOneByOne, listedOverSets } from "../marketplace/marketplace-listing.ts";
+import { namesOf, type Scope, scopeParameters } from "../marketplace/marketplace-scope.ts";
 import type { Page } from "../marketplace/marketplace-list.ts";
 import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
 import { listOffers } from "./token-offer.ts";

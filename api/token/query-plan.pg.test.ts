@@ -1,6 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { held as heldTokens } from "../marketplace/marketplace-holding.ts";
+import { held as heldTokens } from "../marketplace/marketplace-scope.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { addressOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
