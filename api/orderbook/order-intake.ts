@@ -10,9 +10,11 @@ import {
 } from "../../abis/seaport-order.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
+import { requireRecipients, requireToken } from "./listing-check.ts";
+import { dueOf, requireMoney, requireReceiver } from "./offer-check.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
-import { dueOf, requireKnown, requireMoney, requireReceiver, requireRecipients, requireToken } from "./order-check.ts";
+import { requireKnown } from "./order-check.ts";
 import { describeFault } from "./order-fault.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 import { createCounters, findSigned, isCounterLogged, listPlaces } from "./order-signer.ts";

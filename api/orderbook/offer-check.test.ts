@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import type { OrderParameters } from "../../abis/seaport-order.ts";
-import { dueOf } from "./order-check.ts";
+import { dueOf } from "./offer-check.ts";
 
 const MAKER = `0x${"11".repeat(20)}` as const;
 const COIN = `0x${"33".repeat(20)}` as const;
