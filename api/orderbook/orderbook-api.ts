@@ -11,7 +11,7 @@ import type { RateStore } from "../key/rate-store.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
-import { createOrderNodes } from "./order-chain.ts";
+import { createOrderNodes } from "./order-nodes.ts";
 import { listHistory } from "./order-history.ts";
 import { findSignedOrder } from "./signed-order.ts";
 import { listOffers } from "./token-offer.ts";
