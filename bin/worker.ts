@@ -85,23 +85,7 @@ process.exit(0);
 async function runNetwork(network: Network): Promise<void> {
   const chainId = await findChainId(network);
   if (chainId === undefined) return;
-  const { rpcUrls: urls, chainId: configured } = config.networks[network]!;
-  const prefix = network.toUpperCase();
-  let isStarting = true;
-  const toldOthers = new Set<string>();
-  const onOther = (host: string, other: number) => {
-    const line =
-      configured === undefined
-        ? `The indexer follows chain ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`
-        : describeOtherChain(network, { chainId, host, other });
-    if (isStarting) exit(`${line}.`);
-    // One that didn't answer until now: it is asked for nothing, and what is under way goes on with the others.
-    if (!toldOthers.has(host) && !isSilent) console.error(`worker: ${network}: ${line}; it is not asked.`);
-    toldOthers.add(host);
-  };
-  const rpc = createRpc({ urls, chain: { id: () => chainId, onOther } });
-  void rpc.checkChains().finally(() => (isStarting = false));
-  const calls = createCallReader(rpc, { slow: createSlowContracts() });
+  const calls = connectNodes(network, chainId);
   readCalls.set(chainId, calls);
   const isListingsBlockNew = createNewBlockCheck(sql, { network });
   const isSignaturesBlockNew = createNewBlockCheck(sql, { network });
@@ -160,6 +144,27 @@ async function runNetwork(network: Network): Promise<void> {
       return false;
     }),
   ]);
+}
+
+/** The nodes of a network. One of another chain ends the worker while it starts, and is asked for nothing later on. */
+function connectNodes(network: Network, chainId: number): ReadCalls {
+  const { rpcUrls: urls, chainId: configured } = config.networks[network]!;
+  const prefix = network.toUpperCase();
+  let isStarting = true;
+  const toldOthers = new Set<string>();
+  const onOther = (host: string, other: number) => {
+    const line =
+      configured === undefined
+        ? `The indexer follows chain ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`
+        : describeOtherChain(network, { chainId, host, other });
+    if (isStarting) exit(`${line}.`);
+    // One that didn't answer until now: what is under way goes on with the others.
+    if (!toldOthers.has(host) && !isSilent) console.error(`worker: ${network}: ${line}; it is not asked.`);
+    toldOthers.add(host);
+  };
+  const rpc = createRpc({ urls, chain: { id: () => chainId, onOther } });
+  void rpc.checkChains().finally(() => (isStarting = false));
+  return createCallReader(rpc, { slow: createSlowContracts() });
 }
 
 /** The network's chain id, which the indexer reports. Undefined where we are told to end before. */
