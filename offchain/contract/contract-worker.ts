@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
-import { claimDueContracts, readContracts, storeContracts } from "./contract.ts";
+import { claimDueContracts, storeContracts } from "./contract-queue.ts";
+import { readContracts } from "./contract-reading.ts";
 
 /** How many contracts are claimed at once. They need five to ten calls each, so some multicalls together. */
 const CLAIM_SIZE = 100;

@@ -10,7 +10,7 @@ import { bytesOf } from "../../test/orders.ts";
 import { mint } from "../../test/tokens.ts";
 import { compileMulticall3 } from "../../test/multicall3.ts";
 import { createCallReader, type ReadCalls } from "../chain/call.ts";
-import { claimDueContracts } from "./contract.ts";
+import { claimDueContracts } from "./contract-queue.ts";
 import { requestContract } from "./contract-request.ts";
 import { enqueueContracts } from "./contract-watermark.ts";
 import { readDueContracts } from "./contract-worker.ts";
