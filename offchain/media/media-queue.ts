@@ -2,19 +2,13 @@ import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 import { type Failure, STORE } from "../fetch/failure.ts";
-import type { StoredLink } from "./media-fetch.ts";
-import type { MediaFact } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
-import { cutText } from "../text.ts";
 
 /**
  * How long claimed media stays hidden from other workers, in seconds: two downloads of 30 s, and the waits for their
  * hosts.
  */
 const CLAIM_SECONDS = 300;
-/** Content of a link that may change is fetched again when it is older than this. */
-const FRESH_SECONDS = 600;
-const MAX_URI_LENGTH = 2000;
 /** In a shorter document nothing can have been cut. */
 const UNCUT_BYTES = 60_000;
 
@@ -45,12 +39,6 @@ type ReceivedDocument = {
   fetched_from: string | null;
   standard: string | null;
 };
-
-/**
- * What is known of a link. `freshSeconds`: for how long its content needn't be fetched again; 0 or less where it is
- * due. `fetchedAt`: in Unix seconds.
- */
-export type KnownMedia = MediaFact & { freshSeconds: number; fetchedAt: number };
 
 /** Claims tokens whose media is due, those that have waited longest first. */
 export async function claimDueMedia(
@@ -204,57 +192,3 @@ const isAsClaimed = (sql: Sql, { chainId, due }: { chainId: number; due: DueMedi
   and token_id = ${due.token_id}::numeric
   and media_due_at = ${due.media_due_at}::text::timestamptz
 `;
-
-/** What is known of links, by their hashes. */
-export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string, KnownMedia>> {
-  if (hashes.length === 0) return new Map();
-  const rows = await sql<{ hash: string; key: string; mime_type: string; fresh_seconds: number; fetched_at: number }[]>`
-    select
-      encode(uri_hash, 'hex') as hash,
-      key,
-      mime_type,
-      -- What is fresh for longer was fetched before the clock was set back.
-      case
-        when fetched_at <= now() + ${FRESH_SECONDS} * interval '1 second'
-          then ${FRESH_SECONDS} - extract(epoch from now() - fetched_at)::float8
-        else 0
-      end as fresh_seconds,
-      extract(epoch from fetched_at)::float8 as fetched_at
-    from offchain.media
-    where uri_hash = any(${hashes.map((hash) => toBytea(`0x${hash}`))}::text[]::bytea[])
-  `;
-  return new Map(
-    rows.map(({ hash, key, mime_type, fresh_seconds, fetched_at }) => [
-      hash,
-      { key, mimeType: mime_type, freshSeconds: fresh_seconds, fetchedAt: fetched_at },
-    ]),
-  );
-}
-
-/**
- * Notes the key of a link's content, in place of an earlier one. A page doesn't replace an image: any document may name
- * the link as its animation while the server has an error page there.
- */
-export async function storeMedia(
-  sql: Sql,
-  { link, hash, stored }: { link: string; hash: string; stored: StoredLink },
-): Promise<void> {
-  await sql`
-    insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)
-    values (
-      ${toBytea(`0x${hash}`)}::text::bytea,
-      ${cutText(link, MAX_URI_LENGTH)},
-      ${stored.key},
-      ${stored.mimeType},
-      ${cutText(stored.from, MAX_URI_LENGTH)}
-    )
-    on conflict (uri_hash) do update set
-      key = excluded.key,
-      mime_type = excluded.mime_type,
-      fetched_from = excluded.fetched_from,
-      fetched_at = now()
-    where
-      excluded.mime_type <> 'text/html'
-      or media.mime_type = 'text/html'
-  `;
-}

@@ -3,30 +3,15 @@ import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toDocument } from "../document/document.ts";
-import { type Failure, failure, type Postponed, STORE } from "../fetch/failure.ts";
+import { createLinkFinder, type LinkFinder, type LinkOutcome } from "./link-finder.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
-import {
-  applyMedia,
-  hashLink,
-  isFit,
-  isMoved,
-  isMutableLink,
-  linksOf,
-  type MediaFact,
-  type MediaLinks,
-  type MediaRole,
-  roleOf,
-  spareOf,
-} from "./media-link.ts";
+import { applyMedia, hashLink, isMoved, linksOf, type MediaLinks, roleOf, spareOf } from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
-  findMedia,
-  type KnownMedia,
   readNormalized,
   readReceived,
   releaseMedia,
-  storeMedia,
   storeTokenMedia,
 } from "./media-queue.ts";
 import type { MediaStore } from "./media-store.ts";
@@ -58,19 +43,12 @@ type MediaWorkerOptions = {
   isOneShot?: boolean;
 };
 
-/**
- * What is known of a link now, and why it couldn't be fetched anew. `fresh`: it wasn't, because it is fresh though it may
- * change.
- */
-type LinkOutcome = { fact?: MediaFact; fault?: Failure | Postponed; fresh?: KnownMedia };
-
 /** Fetches the media of documents and writes its keys and types into them, until the signal. */
 export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Promise<void> {
   const { chainId, concurrency, signal, isOneShot = false } = options;
   const underWay = new Set<Promise<void>>();
   const claims = new Set<DueMedia>();
-  // Ten thousand tokens with one placeholder fetch it once.
-  const fetching = new Map<string, Promise<LinkOutcome>>();
+  const findLink = createLinkFinder(sql, options);
   const large = new PQueue({ concurrency: 1 });
   const maxUnderWay = concurrency * UNDER_WAY_FACTOR;
   while (!signal.aborted) {
@@ -84,7 +62,7 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
     });
     for (const due of claimed) {
       claims.add(due);
-      const task: Promise<void> = completeMedia(sql, due, { ...options, fetching, large })
+      const task: Promise<void> = completeMedia(sql, due, { ...options, findLink, large })
         .catch((error: unknown) => {
           // At the end, claims that are being worked on were given back.
           if (!signal.aborted) tellFault("can't store media", error);
@@ -106,10 +84,7 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
   for (const due of claims) await releaseMedia(sql, { chainId, due, seconds: 0 });
 }
 
-type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>>; large: PQueue };
-
-/** A link that is needed for a token of `contract`. */
-type Wanted = { link: string; role: MediaRole; contract: Hex; context: Context };
+type Context = MediaWorkerOptions & { findLink: LinkFinder; large: PQueue };
 
 async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise<void> {
   const { chainId, large } = context;
@@ -123,13 +98,13 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
   await Promise.all(
     linksOf(links).map(async (link) => {
       if (found.has(link)) return;
-      found.set(link, await findOrFetch(sql, { link, role: roleOf(link, links), contract, context }));
+      found.set(link, await context.findLink({ link, role: roleOf(link, links), contract }));
     }),
   );
   const spare = spareOf(links);
   const image = found.get(links.image)?.fact;
   if (spare !== "" && !found.has(spare) && (!image || isMoved(image, links)))
-    found.set(spare, await findSpare(sql, { link: spare, contract, context }));
+    found.set(spare, await findSpare(context, { link: spare, contract }));
   const faults = [...found.values()].flatMap(({ fault }) => fault ?? []);
   const postponed = faults.find((fault) => fault.kind === "postponed");
   const failure = faults.find((fault) => fault.kind === "failure");
@@ -168,68 +143,20 @@ async function takeLarge(
   if (!whole) return undefined;
   const shorten = (link: string) => (link.length > MAX_URL_LENGTH ? hashLink(link, context) : link);
   const spare = spareOf(whole);
-  if (spare.length > MAX_URL_LENGTH)
-    found.set(shorten(spare), await findSpare(sql, { link: spare, contract, context }));
+  if (spare.length > MAX_URL_LENGTH) found.set(shorten(spare), await findSpare(context, { link: spare, contract }));
   for (const link of linksOf(whole)) {
     if (link.length > MAX_URL_LENGTH)
-      found.set(shorten(link), await findOrFetch(sql, { link, role: roleOf(link, whole), contract, context }));
+      found.set(shorten(link), await context.findLink({ link, role: roleOf(link, whole), contract }));
   }
   const { image, image_data, animation_url } = whole;
   return { image: shorten(image), image_data: shorten(image_data), animation_url: shorten(animation_url) };
 }
 
-/** Finds or fetches a drawing that isn't needed: where it can't be had, that is no fault. */
-async function findSpare(sql: Sql, wanted: Omit<Wanted, "role">): Promise<LinkOutcome> {
-  const { fact, fresh } = await findOrFetch(sql, { ...wanted, role: "image" });
+/** Finds a drawing that isn't needed: where it can't be had, that is no fault. */
+async function findSpare({ findLink }: Context, wanted: { link: string; contract: Hex }): Promise<LinkOutcome> {
+  const { fact, fresh } = await findLink({ ...wanted, role: "image" });
   return { ...(fact && { fact }), ...(fresh && { fresh }) };
 }
-
-/**
- * Finds or fetches a link. Whoever needs the same link meanwhile waits for the same: a separate look-up could miss what
- * is just being stored.
- */
-function findOrFetch(sql: Sql, wanted: Wanted): Promise<LinkOutcome> {
-  const { link, role, context } = wanted;
-  const hash = hashLink(link, context);
-  const key = `${role} ${hash}`;
-  const running = context.fetching.get(key);
-  if (running) return running;
-  const found = findOrFetchOnce(sql, { ...wanted, hash }).finally(() => void context.fetching.delete(key));
-  context.fetching.set(key, found);
-  return found;
-}
-
-async function findOrFetchOnce(
-  sql: Sql,
-  { link, hash, role, contract, context }: Wanted & { hash: string },
-): Promise<LinkOutcome> {
-  const found = (await findMedia(sql, [hash])).get(hash);
-  const known = found && isFit(found, role) ? found : undefined;
-  const isMutable = isMutableLink(link);
-  if (known && !isMutable && (await isStored(known, context))) return { fact: known };
-  if (known && isMutable && known.freshSeconds > 0) return { fact: known, fresh: known };
-  const outcome = await context.fetchMedia(link, { chainId: context.chainId, role, contract });
-  // Once a project's domain is another one's, it answers every URL with a page.
-  if (outcome.kind === "stored" && known && isPage(outcome) && !isPage(known))
-    return { fact: known, fault: failure("not_media", `${outcome.from.slice(0, 100)} is a page.`) };
-  if (outcome.kind === "stored") {
-    await storeMedia(sql, { link, hash, stored: outcome });
-    return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
-  }
-  if (outcome.kind === "failure" && outcome.code === STORE) tellFault("can't store media", outcome.message);
-  // Content that can't be fetched again now stays as it was, and is tried again.
-  return known ? { fact: known, fault: outcome } : { fault: outcome };
-}
-
-/**
- * Whether content is still in the store: an operator may have deleted it, restored an older backup, or set another store.
- * One that doesn't answer may have it.
- */
-function isStored({ key }: MediaFact, { hasMedia }: Context): Promise<boolean> {
-  return hasMedia(key).catch(() => true);
-}
-
-const isPage = ({ mimeType }: { mimeType: string }) => mimeType === "text/html";
 
 /**
  * The links of a document uncut: from the text as received, or from the URI that is itself the picture or film.

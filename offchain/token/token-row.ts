@@ -2,7 +2,7 @@ import type { TransactionSql } from "postgres";
 import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
 import { isFit, isMutableLink, linksOf, roleOf } from "../media/media-link.ts";
-import type { KnownMedia } from "../media/media-queue.ts";
+import type { KnownMedia } from "../media/known-media.ts";
 import type { CountChange } from "./metadata-count.ts";
 import { documentPauseSeconds, SECOND_LOOK_SECONDS } from "../retry.ts";
 import { type StoredDocument, textWithMedia } from "../document/stored-document.ts";

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { type ContractMemory, rememberContracts } from "../contract/contract-memory.ts";
 import { failure } from "../fetch/failure.ts";
-import { findMedia } from "../media/media-queue.ts";
+import { findMedia } from "../media/known-media.ts";
 import { countChanges } from "./metadata-count.ts";
 import { refuseParkedPages } from "./parked-page.ts";
 import { compareTokens, readCounted } from "./token-queue.ts";
