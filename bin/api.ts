@@ -9,7 +9,7 @@ import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { exitOnOtherChain } from "./chain-check.ts";
-import { databaseUrlOrExit, requireDatabase, requireReplica } from "./database.ts";
+import { databaseUrlOrExit, requireDatabase, requireReplica } from "./database-check.ts";
 import { listenProblem } from "./port.ts";
 import { exit, outliveReader, takeNoArguments } from "./process.ts";
 

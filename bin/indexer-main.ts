@@ -5,7 +5,7 @@ import { followNetwork } from "../indexer/network.ts";
 import { type Log, markBegun } from "../indexer/network-report.ts";
 import { findChain, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
-import { prepareDatabase, requireDatabase } from "./database.ts";
+import { prepareDatabase, requireDatabase } from "./database-check.ts";
 import { exitWith, outliveReader, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
 
 takeNoArguments();

@@ -24,7 +24,8 @@ import type { Log } from "../indexer/network-report.ts";
 import { readPosition } from "../indexer/ponder/ponder-position.ts";
 import { checkRpc } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
-import { findDatabase, prepareDatabase } from "./database.ts";
+import { findDatabase } from "./database.ts";
+import { prepareDatabase } from "./database-check.ts";
 import { exitWith, exitWithHelp, outliveReader, stopSignal } from "./process.ts";
 
 const PROGRESS_EVERY_MS = 5_000;

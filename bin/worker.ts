@@ -28,7 +28,7 @@ import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../postgres/pool.ts";
 import { describeOtherChain, exitOnOtherChain, findOtherChain } from "./chain-check.ts";
-import { databaseUrlOrExit, requireDatabase } from "./database.ts";
+import { databaseUrlOrExit, requireDatabase } from "./database-check.ts";
 import { exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";
 
