@@ -8,7 +8,7 @@ import { erc2309Abi } from "./abis/erc2309.ts";
 import { erc721Abi, erc721DraftAbi, erc721FirstGenerationAbi } from "./abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "./abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "./abis/looksrare.ts";
-import { metadataAbi, metadataVariantAbi } from "./abis/metadata.ts";
+import { contractUpdateAbi, metadataAbi, metadataVariantAbi } from "./abis/metadata.ts";
 import {
   PAYMENT_PROCESSOR_V1_ADDRESSES,
   PAYMENT_PROCESSOR_V2_ADDRESSES,
@@ -99,6 +99,7 @@ export function listSources(
     { name: "Erc1155", abi: erc1155Abi, ...tokens },
     { name: "Metadata", abi: metadataAbi, ...tokens },
     { name: "MetadataVariant", abi: metadataVariantAbi, ...tokens },
+    { name: "ContractUpdate", abi: contractUpdateAbi, ...tokens },
     exchange("Seaport", seaportAbi, ...SEAPORT_ADDRESSES, ...seaportAddresses),
     { ...exchange("ConduitController", conduitControllerAbi, CONDUIT_CONTROLLER_ADDRESS), needsSender: false },
     { name: "Approval", abi: approvalAbi, ...tokens },

@@ -17,3 +17,14 @@ export const metadataVariantAbi = parseAbi([
   "event BatchMetadataUpdate(uint256 indexed _fromTokenId, uint256 indexed _toTokenId)",
   "event ContractURIUpdated(string prevURI, string newURI)",
 ]);
+
+/**
+ * What contracts write in place of ERC-7572's event, in an ABI of its own because that has it by the same name with other
+ * fields: OpenSea's drops, and Zora's ERC-1155 contracts, which may have a new name by then, too.
+ *
+ * Source: SeaDrop, ISeaDropTokenContractMetadata; Zora, IZoraCreator1155
+ */
+export const contractUpdateAbi = parseAbi([
+  "event ContractURIUpdated(string newContractURI)",
+  "event ContractMetadataUpdated(address indexed updater, string uri, string name)",
+]);

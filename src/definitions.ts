@@ -6,7 +6,7 @@ import { erc1155 } from "./erc1155.ts";
 import { erc2309, erc721, erc721Draft, erc721FirstGeneration } from "./erc721.ts";
 import { foundation } from "./foundation.ts";
 import { looksrareV1, looksrareV2 } from "./looksrare.ts";
-import { metadata, metadataVariant } from "./metadata-update.ts";
+import { contractUpdate, metadata, metadataVariant } from "./metadata-update.ts";
 import { paymentProcessorV1, paymentProcessorV2 } from "./payment-processor.ts";
 import { punkOrders } from "./punk-order.ts";
 import { approvals, conduits, seaport } from "./seaport-events.ts";
@@ -32,6 +32,7 @@ export const definitions: Record<string, Definition> = {
   Erc1155: erc1155,
   Metadata: metadata,
   MetadataVariant: metadataVariant,
+  ContractUpdate: contractUpdate,
   Seaport: seaport,
   ConduitController: conduits,
   Approval: approvals,

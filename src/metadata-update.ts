@@ -1,4 +1,4 @@
-import { metadataAbi, metadataVariantAbi } from "../abis/metadata.ts";
+import { contractUpdateAbi, metadataAbi, metadataVariantAbi } from "../abis/metadata.ts";
 import { define, type Log } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import type { Context } from "./store.ts";
@@ -26,6 +26,12 @@ export const metadataVariant = define(metadataVariantAbi, {
   MetadataUpdate: recordToken,
   BatchMetadataUpdate: recordRange,
   ContractURIUpdated: recordContract,
+});
+
+/** What is written in place of ContractURIUpdated(): see `contractUpdateAbi`. */
+export const contractUpdate = define(contractUpdateAbi, {
+  ContractURIUpdated: recordContract,
+  ContractMetadataUpdated: recordContract,
 });
 
 async function recordContract({ place }: Log, context: Context): Promise<void> {

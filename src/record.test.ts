@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { encodeAbiParameters, type Hex, numberToHex, parseAbiParameters } from "viem";
+import { encodeAbiParameters, type Hex, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
@@ -107,11 +107,20 @@ test("an update of metadata is read whether its ids are indexed or not, and once
   );
 });
 
-test("an update of a contract's own metadata is read whether it names the URIs or not", async () => {
-  const uris = encodeAbiParameters(parseAbiParameters("string, string"), ["ipfs://old", "ipfs://new"]);
-  const logs = [logOf("ContractURIUpdated()", []), logOf("ContractURIUpdated(string,string)", [], uris)];
+test("an update of a contract's own metadata is read in each form that contracts write it in", async () => {
+  const texts = (count: number) =>
+    encodeAbiParameters(
+      Array.from({ length: count }, () => ({ type: "string" })),
+      ["ipfs://one", "Another"].slice(0, count),
+    );
+  const logs = [
+    logOf("ContractURIUpdated()", []),
+    logOf("ContractURIUpdated(string,string)", [], texts(2)),
+    logOf("ContractURIUpdated(string)", [], texts(1)),
+    logOf("ContractMetadataUpdated(address,string,string)", [ANNE], texts(2)),
+  ];
   const { rows } = await rowsAfter([logs.map((log) => ({ ...log, address: CRANES }))], "metadataUpdate");
-  expect(rows[0]).toEqual([0, 1].map((place) => `block_number 0, contract_address ${CRANES}, log_index ${place}`));
+  expect(rows[0]).toEqual(logs.map((_, place) => `block_number 0, contract_address ${CRANES}, log_index ${place}`));
 });
 
 test("a Transfer is read by how many of its words are indexed, whatever data it has beside them", async () => {

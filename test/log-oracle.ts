@@ -39,6 +39,8 @@ const TOPIC = {
   uri: "0x6bb7ff708619ba0610cba295a58592e0451dee2622938c8755667688daf3529b",
   contractUri: "0xa5d4097edda6d87cb9329af83fb3712ef77eeb13738ffe43cc35a4ce305ad962",
   contractUriNamed: "0xc9c7c3fe08b88b4df9d4d47ef47d2c43d55c025a0ba88ca442580ed9e7348a16",
+  contractUriNew: "0x905d981207a7d0b6c62cc46ab0be2a076d0298e4a86d0ab79882dbd01ac37378",
+  contractMetadata: "0x74b7c2afa3f89c562b59674a101e2c48bceeb27cdb620afefa14446f1ffa487b",
 };
 
 const ZERO = `0x${"0".repeat(40)}` as const;
@@ -267,7 +269,8 @@ function readUpdate({ topics, data }: RawLog): Pick<UpdateRow, "from_token_id" |
     return ids[0]! <= ids[1]! ? range(ids[0]!, ids[1]!) : undefined;
   if (topics[0] === TOPIC.uri && topics.length === 2 && words.length > 1)
     return range(BigInt(topics[1]!), BigInt(topics[1]!));
-  if (topics[0] === TOPIC.contractUri || topics[0] === TOPIC.contractUriNamed)
+  const { contractUri, contractUriNamed, contractUriNew, contractMetadata } = TOPIC;
+  if ([contractUri, contractUriNamed, contractUriNew, contractMetadata].includes(topics[0]!))
     return { from_token_id: null, to_token_id: null };
   return undefined;
 }

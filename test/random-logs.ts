@@ -42,6 +42,8 @@ export function randomLogs(
     () => logOf("MetadataUpdate(uint256)", [], words(number(40))),
     () => logOf("MetadataUpdate(uint256)", [number(40)], "0x"),
     () => logOf("ContractURIUpdated(string,string)", [], words(64n, 96n, 0n, 0n)),
+    () => logOf("ContractURIUpdated(string)", [], words(32n, 0n)),
+    () => logOf("ContractMetadataUpdated(address,string,string)", [party()], words(64n, 96n, 0n, 0n)),
   ];
   return Array.from({ length: count }, () => pick(kinds)());
 }
