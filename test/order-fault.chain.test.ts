@@ -197,6 +197,18 @@ test("a token that goes to nobody", async () => {
   );
 });
 
+test("money of which there is none, beside other money", async () => {
+  const nft = item(ItemType.ERC721, w.single, ID, 1n);
+  const listing = listingOf(nft, { consideration: [to(w.seller, ether()), to(w.other, ether(0n))] });
+  const offer = offerOf(nft, { consideration: [to(w.buyer, nft), to(w.other, wrapped(0n))] });
+  const twice = offerOf(nft, { offer: [wrapped(), wrapped(0n)] });
+  for (const parameters of [listing, offer, twice]) {
+    const order = await sign(parameters);
+    expect(await w.couldBeFilled(order, { taker: parameters === listing ? w.buyer : w.seller })).toBe(false);
+    expect(await w.post(order)).toMatchObject(says400(/startAmount and endAmount are 0/));
+  }
+});
+
 test("an offer in the chain's own currency", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));

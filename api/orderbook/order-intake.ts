@@ -106,6 +106,12 @@ function requireTerms(parameters: OrderParameters, where: { exchange: Hex; chain
     );
   if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
     throw invalid("The order asks for nothing. Expected a price.");
+  // Whoever fills such orders as a group may leave the item out, but no client does that.
+  const items = [...parameters.offer, ...parameters.consideration];
+  if (items.some(({ startAmount, endAmount }) => startAmount === 0n && endAmount === 0n))
+    throw invalid(
+      "An item's startAmount and endAmount are 0. Expected an amount, or no such item: Seaport fills no such order by itself.",
+    );
   return terms;
 }
 
