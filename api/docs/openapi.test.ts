@@ -57,6 +57,7 @@ test("the eleven endpoints of the specification are in it, and each operation on
 type Part = { description?: string; headers?: object; content?: Record<string, { schema?: Schema }> };
 type Operation = {
   summary?: string;
+  security?: unknown[];
   parameters?: { name: string; description?: string }[];
   requestBody?: Part;
   responses?: Record<string, Part>;
@@ -132,6 +133,15 @@ test("what has an ETag takes If-None-Match and may be 304, and nothing else is",
   });
   expect(conditional).toEqual(withTag);
   expect(withTag).toHaveLength(10);
+});
+
+test("every operation says whether it takes a key: by itself, or by the document, which says none", () => {
+  expect(document.security).toEqual([]);
+  const withKey = operations.filter(({ operation }) => operation.security !== undefined);
+  expect(withKey.map(({ operation }) => operation.security)).toEqual(withKey.map(() => [{ key: [] }]));
+  expect(withKey.map(({ name }) => name)).toEqual(
+    operations.map(({ name }) => name).filter((name) => name.includes(" /v1/")),
+  );
 });
 
 test("the reader shows every path and asks nobody for anything", async () => {
