@@ -42,6 +42,11 @@ async function serve(answer: Answer): Promise<Origin> {
 
 /** Reads a URI. `gateways` are the IPFS gateways, in their order. */
 async function read(uri: string, gateways: Origin[] = [], readCalls: ReadCalls = async () => []) {
+  return readBy(open(gateways), uri, readCalls);
+}
+
+/** Opens a fetcher with these IPFS gateways. */
+function open(gateways: Origin[]): Fetcher {
   const fetcher = createFetcher({
     concurrency: 8,
     allowHosts: origins.map(({ host }) => host),
@@ -49,6 +54,10 @@ async function read(uri: string, gateways: Origin[] = [], readCalls: ReadCalls =
     arweaveGateways: [],
   });
   fetchers.push(fetcher);
+  return fetcher;
+}
+
+async function readBy(fetcher: Fetcher, uri: string, readCalls: ReadCalls = async () => []) {
   const reader = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   const result = await reader(parseUri(uri), { chainId: CHAIN_ID });
   if (result.kind !== "document") return { code: result.kind === "failure" ? result.code : result.kind };
@@ -111,6 +120,18 @@ test("any page of a gateway is passed over for a document of another, or of thos
   expect(await read(`${parked.url}/ipfs/${CID}/1`, [good])).toMatchObject({ name: "here" });
   // A page is the content where nobody has anything else.
   expect(await read(`ipfs://${CID}/1`, [missing, parked])).toMatchObject({ animation_url: `ipfs://${CID}/1` });
+});
+
+test("a page of a gateway isn't the content while one that may have that is to be asked later", async () => {
+  const parked = await serve("<!doctype html><html><title>gateway.example</title>Buy this domain</html>");
+  const busy: Origin = await serve((response) => {
+    if (busy.requests.length === 1) response.end(DOCUMENT);
+    else response.writeHead(429, { "retry-after": "60" }).end();
+  });
+  const fetcher = open([parked, busy]);
+  expect(await readBy(fetcher, `ipfs://${CID}/1`)).toMatchObject({ name: "here" });
+  expect(await readBy(fetcher, `${busy.url}/2`)).toEqual({ code: "http_429" });
+  expect(await readBy(fetcher, `ipfs://${CID}/3`)).toEqual({ code: "postponed" });
 });
 
 test.each([

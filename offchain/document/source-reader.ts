@@ -130,7 +130,7 @@ async function fetchDocument(
       refuse: (content: Fetched<BodySink>) => refuse(content, wanted),
     });
   let fetched = await fetch({ isPageWanted: source.kind === "http" });
-  if (fetched.kind !== "fetched" && pages > 0) fetched = await fetch({ isPageWanted: true });
+  if (fetched.kind === "failure" && pages > 0) fetched = await fetch({ isPageWanted: true });
   if (fetched.kind !== "fetched") return fetched;
   // Where media came nobody was asked whether to refuse it.
   return documents.get(fetched.sink) ?? read(fetched);

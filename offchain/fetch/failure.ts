@@ -9,8 +9,11 @@ export type Failure = {
   retryAfterSeconds?: number;
 };
 
-/** Nothing was tried: the host is paused or busy, or we had no room. It isn't counted as an attempt. */
-export type Postponed = { kind: "postponed"; seconds: number; host: string };
+/**
+ * Nothing was tried: the host is paused or busy, or we had no room. It isn't counted as an attempt. `others`: what other
+ * gateways said, which were asked.
+ */
+export type Postponed = { kind: "postponed"; seconds: number; host: string; others?: Failure };
 
 /** The code where a body was refused by its first bytes. The sink knows what it is. */
 export const MEDIA_BODY = "media_body";

@@ -761,6 +761,40 @@ test("one gateway that wants to be left alone for a day doesn't put off what the
   expect(await get(fetcher, `ipfs://${CID}/1`)).toEqual({ code: "http_503", retryAfterSeconds: undefined });
 });
 
+const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghij";
+
+test("a gateway that refuses puts off nothing that another one is only too busy for", async () => {
+  const tired = await serve((_, response) => response.writeHead(429, { "retry-after": "86400" }).end());
+  const good = await serve(() => {});
+  const fetcher = open({ ipfsGateways: [tired.url, good.url], hedgeMs: 60_000, concurrency: 64 });
+  const settled: unknown[] = [];
+  for (let i = 0; i < 30; i++)
+    void get(fetcher, `ipfs://${CID.slice(0, -1)}${LETTERS[i]}/1`).then((result) => settled.push(result));
+  // All but the ten that the good one is asked for, or that wait for it.
+  await expect.poll(() => settled.length).toBe(20);
+  for (const result of settled) expect(result).toMatchObject({ code: "postponed" });
+  expect([tired, good].map(({ requests }) => requests.length)).toEqual([2, 2]);
+});
+
+test.each([
+  ["is put off while one that answers now and then may have it", 404, [200, 429, 429], "60", "postponed"],
+  ["isn't put off where it has looked for it in vain (504)", 504, [200, 429, 429], "60", "http_504"],
+  ["isn't put off for one that wants to be left alone for a day", 404, [200, 429, 429], "86400", "http_404"],
+  ["is put off while one that has answered is in trouble", 404, [200, 503, 503, 503], undefined, "postponed"],
+  ["isn't put off for one that is in trouble and never answered", 404, [503, 503, 503], undefined, "http_404"],
+])("what one gateway hasn't got %s", async (_, lack, statuses, retryAfter, code) => {
+  const missing = await serve((_request, response) => response.writeHead(lack).end());
+  const other = await serve((_request, response) => {
+    const status = statuses[other.requests.length - 1]!;
+    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end();
+  });
+  const fetcher = open({ ipfsGateways: [missing.url, other.url] });
+  for (const i of statuses.keys()) await get(fetcher, `${other.url}/${i}`);
+  const asked = other.requests.length;
+  expect(await get(fetcher, `ipfs://${CID}/1`)).toMatchObject({ code });
+  expect(other.requests).toHaveLength(asked);
+});
+
 test("content that no gateway has is not found", async () => {
   const gateways = [
     await serve((_, response) => response.writeHead(504).end()),

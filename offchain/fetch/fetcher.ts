@@ -140,10 +140,10 @@ export function createFetcher({
         const createSink = (host: string) => watched(options.createSink(host), onBytes);
         return fetchUrl(url, { ...options, createSink, signal, isInTrouble: isGatewayInTrouble });
       };
-      const all = () => race(urls, { hedgeMs, attempt });
+      const all = () => race(urls, { hedgeMs, attempt, isPromising: limits.isPromising });
       return laterIfCrowded(
         // Whoever wants the same content has it or lacks it like all others.
-        await contents.run(formatSource({ ...source, path: "" }), all, { tenant: "", isInTrouble: isLost }),
+        await contents.run(formatSource({ ...source, path: "" }), all, { tenant: "", isInTrouble: hasSearched }),
       );
     },
     isFull: limits.isFull,
@@ -165,7 +165,7 @@ const isGatewayInTrouble: IsInTrouble = (failure, { hasAnswered }) =>
   isOriginInTrouble(failure) && !(failure.code === "timeout" && hasAnswered);
 
 /** Whether content wasn't found within the time. */
-const isLost: IsInTrouble = ({ code }) => code === "timeout" || code === "http_504";
+const hasSearched = ({ code }: Failure) => code === "timeout" || code === "http_504";
 
 /** `signal`: ends an attempt. `onBytes`: told how much has come. */
 type Watch = { signal: AbortSignal; onBytes: (count: number) => void };
@@ -185,7 +185,12 @@ async function race<S extends DisposableSink>(
   {
     hedgeMs,
     attempt,
-  }: { hedgeMs: number; attempt: (url: string, watch: Watch) => Promise<Fetched<S> | Failure | Postponed> },
+    isPromising,
+  }: {
+    hedgeMs: number;
+    attempt: (url: string, watch: Watch) => Promise<Fetched<S> | Failure | Postponed>;
+    isPromising: (host: string) => boolean;
+  },
 ): Promise<Fetched<S> | Failure | Postponed> {
   const controller = new AbortController();
   const outcomes: (Failure | Postponed)[] = [];
@@ -222,7 +227,7 @@ async function race<S extends DisposableSink>(
   } finally {
     controller.abort();
   }
-  return summaryOf(outcomes);
+  return summaryOf(outcomes, { isPromising });
 }
 
 /** The content is there, but we had no room for it: that isn't counted as an attempt. */
@@ -233,19 +238,29 @@ function laterIfCrowded<S>(result: Fetched<S> | Failure | Postponed): Fetched<S>
 
 /**
  * One outcome for all URLs, where none succeeded. If several gateways don't have the content, it doesn't exist; a
- * gateway in trouble says nothing about it. Content that a gateway was sending exists.
+ * gateway in trouble says nothing about it. One that is only to be asked later may have it: beside a gateway that has
+ * few files, most of what another one gives slowly would else count as not found, and wait for a day in the end. Content
+ * that a gateway was sending exists.
  */
-function summaryOf(outcomes: (Failure | Postponed)[]): Failure | Postponed {
+function summaryOf(
+  outcomes: (Failure | Postponed)[],
+  { isPromising }: { isPromising: (host: string) => boolean },
+): Failure | Postponed {
   const failures = outcomes.filter((outcome) => outcome.kind === "failure");
-  const postponed = outcomes.filter((outcome) => outcome.kind === "postponed");
+  const postponed = outcomes
+    .filter((outcome) => outcome.kind === "postponed")
+    .toSorted((a, b) => a.seconds - b.seconds);
   const crowded = failures.find(({ code }) => code === CROWDED);
   const answers = failures.filter((outcome) => !isOriginInTrouble(outcome));
   // "Not found" says more than a timeout, or than a body that was no document.
   const answered = answers.find(({ code }) => code.startsWith("http_4")) ?? answers[0];
   // The shortest Retry-After: a gateway that wants a day doesn't speak for the others.
   const [inTrouble] = failures.toSorted((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
-  const soonest = postponed.toSorted((a, b) => a.seconds - b.seconds)[0];
-  return crowded ?? answered ?? inTrouble ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
+  const promising = postponed.find(({ host }) => isPromising(host));
+  if (crowded) return crowded;
+  // What another one has looked for in vain is nobody's, as a rule: it would be looked for as often.
+  if (promising && !failures.some(hasSearched)) return { ...promising, ...(answered && { others: answered }) };
+  return answered ?? inTrouble ?? postponed[0] ?? failure("no_gateway", "There is no gateway for it.");
 }
 
 /** Whether a gateway sent its list of a folder's files. That is a page about the content, not the content. */

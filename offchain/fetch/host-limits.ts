@@ -4,6 +4,7 @@ import type { Line } from "./host-lines.ts";
 import {
   type Host,
   type IsInTrouble,
+  isPromising,
   isTooLong,
   learn,
   mustWait,
@@ -35,6 +36,8 @@ export type HostLimits = {
   ) => Promise<T | Failure | Postponed>;
   /** Whether a request of this tenant to this host would be postponed now. */
   isPaused: (host: string, tenant: string) => boolean;
+  /** Whether a host that has to be asked later is likely to answer then, and soon. */
+  isPromising: (host: string) => boolean;
   /** Whether twice as many lanes wait as there are places. More needn't be added: there will be time for that. */
   isFull: () => boolean;
   /** How many requests wait for slow ones of their own tenant. More can be added: those of others needn't wait. */
@@ -185,6 +188,8 @@ export function createHostLimits({
       const host = hostFor(name);
       return mustWait(host, host.lines.of(tenant));
     },
+
+    isPromising: (name) => isPromising(hostFor(name)),
 
     isFull: places.isFull,
     countHeldUp: () => [...places.heldUp()].reduce((sum, tenant) => sum + waitingOf(tenant), 0),

@@ -20,6 +20,8 @@ const MAX_SILENCE_MS = 30_000;
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
+/** How long a host that fails is hoped for after its last answer: an outage of less puts its content off, no more. */
+const HOPE_MS = 3_600_000;
 /**
  * A host that tells us to ask less, again and for a larger part of its last requests than this, is asked with a time
  * between requests: at first, and at most. It doubles each time, and each answer shortens it a little, until it is short
@@ -62,6 +64,8 @@ export type Host = {
   troubledAt: number;
   pausedUntil: number;
   hasAnswered: boolean;
+  /** When it last did. */
+  answeredAt: number;
   firstAskedAt: number;
   /** The moving average of how long a request takes. */
   averageMs: number;
@@ -88,6 +92,7 @@ export const createHost = (name: string, most: typeof PER_HOST): Host => ({
   troubledAt: 0,
   pausedUntil: 0,
   hasAnswered: false,
+  answeredAt: -Infinity,
   firstAskedAt: performance.now(),
   averageMs: UNKNOWN_MS,
 });
@@ -97,6 +102,13 @@ export function mustWait(host: Host, line: Line): boolean {
   const { lanes, pausedUntil, failures } = host;
   if (pausedUntil > performance.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
   return isTooLong(host, line, { more: 1 });
+}
+
+/** Whether a host that has to be asked later is likely to answer then, and soon. */
+export function isPromising({ pausedUntil, failures, answeredAt }: Host): boolean {
+  const now = performance.now();
+  if (pausedUntil > now + MAX_PAUSE_MS) return false;
+  return failures < FAILURES_TO_PAUSE || answeredAt > now - HOPE_MS;
 }
 
 /** Whether too many of a tenant's requests wait, with `more` that would. */
@@ -153,6 +165,7 @@ export function learn(
   if (!failure || !isInTrouble(failure, host)) {
     host.failures = 0;
     host.hasAnswered = true;
+    host.answeredAt = now;
     host.concurrency = host.most.concurrency;
     if (host.hasAnsweredSince === false) host.hasAnsweredSince = true;
     countRefusal(host, 0);

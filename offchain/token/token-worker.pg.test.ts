@@ -58,8 +58,8 @@ function work(contracts: Record<Hex, FakeContract>): Promise<void> {
   return workBy(createFakeCalls(contracts));
 }
 
-async function workBy(readCalls: ReadCalls): Promise<void> {
-  const readDocument = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
+async function workBy(readCalls: ReadCalls, by = fetcher): Promise<void> {
+  const readDocument = createDocumentReader({ fetcher: by, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   await runTokenWorker(sql, {
     network: "mainnet",
     chainId: CHAIN_ID,
@@ -212,6 +212,33 @@ test.each([
   await enqueueTokens(sql, indexedTo(5));
   await work({ [address(4)]: () => `${origin.url}/{id}` });
   expect(await stateOf(address(4))).toMatchObject([{ name: "decimal", token_uri: `${origin.url}/42` }]);
+});
+
+test("the id of an ERC-1155 token is tried in other forms, too, while one of the gateways is to be asked later", async () => {
+  await using busy = await serveOrigin((_, response) => {
+    if (busy.requests.length === 1) response.end("x");
+    else response.writeHead(429, { "retry-after": "60" }).end();
+  });
+  const ipfsGateways = [origin.url, busy.url];
+  const gateways = createFetcher({
+    concurrency: 16,
+    allowHosts: [origin.host, busy.host],
+    ipfsGateways,
+    arweaveGateways: [],
+  });
+  const ask = (url: string) =>
+    gateways.fetch({ kind: "http", url }, { maxBytes: 10, createSink: () => ({ write: () => {} }) });
+  expect([await ask(busy.url), await ask(busy.url)]).toMatchObject([{ kind: "fetched" }, { code: "http_429" }]);
+  const cid = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
+  pages = { [`/ipfs/${cid}/42`]: '{"name":"decimal"}' };
+  await mint(sql, { contract: address(4), tokens: [42, 43], block: 5, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(5));
+  await workBy(createFakeCalls({ [address(4)]: () => `ipfs://${cid}/{id}` }), gateways);
+  expect(await stateOf(address(4))).toMatchObject([
+    { name: "decimal", token_uri: `ipfs://${cid}/42` },
+    { name: null, error_code: null, attempts: 0, due_in: expect.closeTo(60, -2) },
+  ]);
+  await gateways.close();
 });
 
 test("a page is an ERC-1155 token's art where no form of its id leads to a document", async () => {

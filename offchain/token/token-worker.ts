@@ -203,11 +203,17 @@ async function readToken(
   }
   let page: TokenOutcome | undefined;
   let last: { uri: string; result: Failure } | undefined;
+  let postponed: Postponed | undefined;
   for (const form of forms.length > 0 ? forms : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
     const source = parseUri(uri);
     const result = await readDocument(source, { chainId, hexTokenId, contract: token.contract_address, room });
-    if (result.kind === "postponed") return result;
+    if (result.kind === "postponed") {
+      postponed ??= result;
+      // A gateway that can be asked may have it in another form.
+      if (result.others && NOT_FOUND.test(result.others.code)) continue;
+      break;
+    }
     const { uriFunction } = found;
     // The only form says nothing of where files are.
     const idForm = forms.length > 1 ? form : undefined;
@@ -220,7 +226,7 @@ async function readToken(
     last ??= { uri, result };
     if (!NOT_FOUND.test(result.code)) break;
   }
-  return { kind: "read", outcome: page ?? { token, ...last!, uriFunction: found.uriFunction } };
+  return postponed ?? { kind: "read", outcome: page ?? { token, ...last!, uriFunction: found.uriFunction } };
 }
 
 /**
