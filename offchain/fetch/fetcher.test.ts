@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { describeSamples, samplePath } from "../../test/samples.ts";
 import { failure, type Postponed } from "./failure.ts";
@@ -17,6 +17,7 @@ import { createHostLimits } from "./host-limits.ts";
 import { parseUri } from "../uri/uri.ts";
 
 const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
+const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghij";
 const origins: Origin[] = [];
 const fetchers: Fetcher[] = [];
 
@@ -699,6 +700,39 @@ test("a gateway at localhost may send to a host of its own for each CID, as Kubo
   });
 });
 
+describe("a gateway that sends each content to a name below its own", () => {
+  const serveBelow = async (answer: (response: ServerResponse, label: string) => void) => {
+    const origin = await serve(({ headers: { host = "" }, url }, response) => {
+      const label = /^(\w{46,})\.ipfs\./.exec(host)?.[1];
+      const [, cid, path] = /^\/ipfs\/(\w+)(.*)$/.exec(url!) ?? [];
+      if (label !== undefined) answer(response, label);
+      else response.writeHead(301, { location: `http://${cid}.ipfs.${host}${path}` }).end();
+    });
+    const host = `localhost:${new URL(origin.url).port}`;
+    return { host, fetcher: open({ concurrency: 64, allowHosts: [host], ipfsGateways: [`http://${host}`] }) };
+  };
+  const cids = Array.from(
+    LETTERS.toLowerCase(),
+    (letter, i) => `bafkrei${"a".repeat(50)}${letter}${i < 23 ? "a" : "b"}`,
+  );
+
+  test("is one host, not one for each", async () => {
+    const { fetcher } = await serveBelow((response, label) => response.end(label));
+    expect(await get(fetcher, `ipfs://${cids[0]}/1`)).toMatchObject({ body: cids[0] });
+    const results = await Promise.all(cids.map((cid) => get(fetcher, `ipfs://${cid}/1`)));
+    expect(results).toMatchObject(cids.map((body) => ({ body })));
+  });
+
+  test("is left alone where it says so for one of them, and is told by its own name", async () => {
+    const { host, fetcher } = await serveBelow((response) => response.writeHead(429, { "retry-after": "60" }).end());
+    const ask = (cid: string) =>
+      fetcher.fetch({ kind: "ipfs", cid, path: "/1" }, { maxBytes: 1000, createSink: () => ({ write: () => {} }) });
+    expect(await ask(cids[0]!)).toMatchObject({ code: "http_429", host });
+    expect(await ask(cids[1]!)).toMatchObject({ kind: "postponed", host });
+    expect(origins[0]!.requests).toHaveLength(2);
+  });
+});
+
 test("what is told of a gateway has neither user and password nor what stands before its paths", async () => {
   const origin = await serve((request, response) => {
     if (request.headers.authorization === undefined || !request.url?.startsWith("/key/ipfs/"))
@@ -760,8 +794,6 @@ test("one gateway that wants to be left alone for a day doesn't put off what the
   const fetcher = open({ ipfsGateways: [tired.url, broken.url] });
   expect(await get(fetcher, `ipfs://${CID}/1`)).toEqual({ code: "http_503", retryAfterSeconds: undefined });
 });
-
-const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghij";
 
 test("a gateway that refuses puts off nothing that another one is only too busy for", async () => {
   const tired = await serve((_, response) => response.writeHead(429, { "retry-after": "86400" }).end());

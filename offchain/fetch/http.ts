@@ -12,6 +12,8 @@ const TOTAL_TIMEOUT_MS = 30_000;
 /** With less time left no further host is asked: it could hardly answer, and would be blamed for that. */
 const MIN_TIMEOUT_MS = 15_000;
 const MAX_REDIRECTS = 5;
+/** The name of a content: a CID in base32 or base36, or an Arweave transaction. */
+const HASH_LABEL = /^[a-z\d]{46,63}\./;
 /** The longest host name. Source: RFC 1035, 2.3.4. */
 const MAX_HOSTNAME_LENGTH = 253;
 
@@ -41,42 +43,57 @@ export async function fetchInto<S extends DisposableSink>(
   let sink = createSink(host);
   let target = url;
   let leftMs = TOTAL_TIMEOUT_MS;
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+  let hops = 0;
+
+  /** Asks the target, and within the same request the names below its own that it sends contents to. */
+  async function ask(place: Place): Promise<HttpDone | Redirect | Failure> {
+    const asked = target;
+    for (;;) {
+      const start = performance.now();
+      const request = { url: target, maxBytes, sink, enterDecoder, signal, timeoutMs: leftMs, place };
+      const outcome = await get(agents, request);
+      leftMs -= performance.now() - start;
+      // Each content would else be a failure of another host, for whoever reads the status.
+      if (outcome.kind === "failure" && target !== asked) return { ...outcome, host: hostAndPort(asked) };
+      if (outcome.kind !== "redirect" || !isBelow(outcome.url, asked) || hops === MAX_REDIRECTS) return outcome;
+      hops++;
+      follow(outcome.url);
+    }
+  }
+  function follow(to: URL): void {
+    sink.dispose?.();
+    target = to;
+    sink = createSink(hostAndPort(target));
+  }
+
+  for (; hops <= MAX_REDIRECTS; hops++) {
     if (target.hostname.length > MAX_HOSTNAME_LENGTH) {
       const message = `A host name of ${target.hostname.length} characters.`;
       return { result: failure("bad_uri", message), sink };
     }
-    const fetch = async (place: Place) => {
-      const start = performance.now();
-      const outcome = await get(agents, {
-        url: target,
-        maxBytes,
-        sink,
-        enterDecoder,
-        signal,
-        timeoutMs: leftMs,
-        place,
-      });
-      leftMs -= performance.now() - start;
-      return outcome;
-    };
     const asked = hostAndPort(target);
-    const result = await limits.run<HttpDone | Redirect>(asked, fetch, {
+    const result = await limits.run<HttpDone | Redirect>(asked, ask, {
       tenant,
       isInTrouble: asked === host ? isInTrouble : undefined,
     });
     if (result.kind !== "redirect") return { result, sink };
-    sink.dispose?.();
-    target = result.url;
+    follow(result.url);
     if (!/^https?:$/.test(target.protocol)) {
       const message = `${target.href.slice(0, 200)} is neither http nor https.`;
       return { result: failure("bad_redirect", message, { host: hostAndPort(target) }), sink };
     }
     if (leftMs < MIN_TIMEOUT_MS) return { result: failure("timeout", `${host} took too long.`, { host }), sink };
-    sink = createSink(hostAndPort(target));
   }
   const message = `${host} redirects more than ${MAX_REDIRECTS} times.`;
   return { result: failure("too_many_redirects", message, { host }), sink };
+}
+
+/**
+ * Whether a URL is at a name below a host's own that is a content's hash, as gateways have one for each: so none can
+ * read what a page of another one keeps in a browser. They are one host, with one limit for all.
+ */
+function isBelow(url: URL, { hostname }: URL): boolean {
+  return HASH_LABEL.test(url.hostname) && url.hostname.endsWith(`.${hostname}`) && /^https?:$/.test(url.protocol);
 }
 
 async function get(
