@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { decodeText } from "../text.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
-import { type Failure, failure, type Postponed, sinkFailure } from "../fetch/failure.ts";
+import { type Failure, failure, type Postponed, sinkFailure, STORE } from "../fetch/failure.ts";
 import type { Fetched, Fetcher, NetworkSource } from "../fetch/fetcher.ts";
 import { hostAndPortOf } from "../fetch/host.ts";
 import { createSlots } from "../fetch/large-body-slots.ts";
@@ -16,6 +16,14 @@ import { readWeb3 } from "../document/web3-uri.ts";
 
 /** The largest content, in bytes after decompression. */
 export const MAX_MEDIA_BYTES = 50 * 1024 * 1024;
+
+/**
+ * Where the store hasn't taken so many contents in a row, it takes none: for a while nothing more is fetched for it. Each
+ * of thousands of files would else be asked for again every ten minutes, as long as the store is out of order.
+ */
+const STORE_FAULTS = 16;
+const STORE_PAUSE_MS = 60_000;
+
 /** Fetches what a link leads to into the store. Failures are data. */
 export type MediaFetcher = (
   link: string,
@@ -33,6 +41,27 @@ export function createMediaFetcher({
   readCalls: ReadCallsByChain;
 }): MediaFetcher {
   const enter = createSlots();
+  let faults = 0;
+  let refusal: { failure: Failure; until: number } | undefined;
+
+  /** Learns from an outcome whether the store takes what is fetched for it. */
+  function noteStore(outcome: StoredLink | Failure | Postponed): void {
+    if (outcome.kind === "stored") [faults, refusal] = [0, undefined];
+    if (outcome.kind !== "failure" || outcome.code !== STORE) return;
+    faults++;
+    if (faults >= STORE_FAULTS) refusal = { failure: outcome, until: performance.now() + STORE_PAUSE_MS };
+  }
+
+  async function fetchAndStore(
+    source: NetworkSource,
+    { role, contract }: { role: MediaRole; contract: Hex },
+  ): Promise<StoredLink | Failure | Postponed> {
+    const createSink = (host: string) => createMediaSink(store, { enter: () => enter(host) });
+    const fetched = await fetchContent(fetcher, { source, role, createSink, tenant: contract });
+    if (fetched.kind !== "fetched") return fetched;
+    const { contentType, from } = fetched;
+    return keepMedia(fetched.sink, { contentType, from, url: from, role });
+  }
 
   async function storeBytes(
     bytes: Buffer,
@@ -67,15 +96,10 @@ export function createMediaFetcher({
         return storeBytes(read.bytes, { contentType: read.mimeType, from: "chain", role });
       }
       default: {
-        const createSink = (host: string) => createMediaSink(store, { enter: () => enter(host) });
-        const fetched = await fetchContent(fetcher, { source, role, createSink, tenant: contract });
-        if (fetched.kind !== "fetched") return fetched;
-        return keepMedia(fetched.sink, {
-          contentType: fetched.contentType,
-          from: fetched.from,
-          url: fetched.from,
-          role,
-        });
+        if (refusal && performance.now() < refusal.until) return refusal.failure;
+        const outcome = await fetchAndStore(source, { role, contract });
+        noteStore(outcome);
+        return outcome;
       }
     }
   };

@@ -509,6 +509,27 @@ describe("content that can't be had", () => {
     expect(await read(7)).toMatchObject({ image_mime_type: "image/svg+xml" });
   });
 
+  test("nothing is asked for where the store takes nothing, but for a few files a minute, until it does", async () => {
+    const fail = () => Promise.reject(new Error("The S3 store answered 403."));
+    let isBroken = true;
+    const createWriter = () => ({ ...store.createWriter(), ...(isBroken && { keep: fail }) });
+    const fetchMedia = createMediaFetcher({ fetcher, store: { ...store, createWriter }, readCalls: new Map() });
+    const fetchFile = async (file: number) => {
+      pages[`/${file}`] = PNG;
+      const link = `${origin.url}/${file}`;
+      return fetchMedia(link, { chainId: CHAIN_ID, role: "image", contract: address(1) });
+    };
+    vi.useFakeTimers({ toFake: ["performance"] });
+    for (const minute of [1, 2]) {
+      for (let file = 0; file < 40; file++) expect(await fetchFile(file)).toMatchObject({ code: "store" });
+      expect(origin.requests).toHaveLength(15 + minute);
+      vi.advanceTimersByTime(60_001);
+    }
+    isBroken = false;
+    for (let file = 0; file < 40; file++) expect(await fetchFile(file)).toMatchObject({ kind: "stored" });
+    vi.useRealTimers();
+  });
+
   test.each<[string, object, object]>([
     ["an image", { image: `ipfs://${CID}/1` }, { image_key: keyOf(PNG, "png") }],
     ["an animation", { animation_url: `ipfs://${CID}/1` }, { animation_key: keyOf(PNG, "png") }],
