@@ -54,6 +54,17 @@ test("the eleven endpoints of the specification are in it, and each operation on
   expect(new Set(ids).size).toBe(operations.length);
 });
 
+test("a pattern holds for its example however it is compiled: most generated clients don't set the flag u", () => {
+  const wrong: unknown[] = [];
+  JSON.stringify(document, (_, value: unknown) => {
+    const { pattern, example } = (value ?? {}) as { pattern?: string; example?: unknown };
+    if (typeof pattern === "string" && typeof example === "string" && !new RegExp(pattern).test(example))
+      wrong.push({ pattern, example });
+    return value;
+  });
+  expect(wrong).toEqual([]);
+});
+
 type Part = { description?: string; headers?: object; content?: Record<string, { schema?: Schema }> };
 type Operation = {
   summary?: string;
