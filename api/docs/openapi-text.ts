@@ -57,7 +57,7 @@ digits in lower case. Token ids are taken in decimal or hex, padded or not, up t
 2^53, as ids, units and amounts, is a text of decimal digits; amounts are in the smallest unit of their currency (wei)
 unless whole units are said. The zero address (0x and 40 zeros) stands for the chain's own currency, for nobody as a
 sender, which is a mint, and for nobody as a receiver, which is a burn. Timestamps are Unix seconds. Unknown query
-parameters and fields of a body are ignored. A parameter that is there but empty (\`?cursor=\`, \`?limit=\`) is
+parameters and fields of a body are ignored. \`name[]\` and \`name[0]\` are \`name\`. A parameter that is there but empty (\`?cursor=\`, \`?limit=\`) is
 malformed. \`image\` and \`contract_image\` are null where no image of the contract is known; other texts are empty
 then.
 

@@ -126,9 +126,13 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 /** The query parameters: texts, or arrays where a parameter is repeated. */
 function queryOf(c: Context<Env>): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = {};
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    query[name] = values.length === 1 ? (values[0] as string) : values;
+  const lists = new Map<string, string[]>();
+  for (const [written, values] of Object.entries(c.req.queries())) {
+    // axios, jQuery and PHP write a list as `name[]` or `name[0]`. Ignored, a filter would let everything through.
+    const name = written.replace(/\[\d*\]$/, "");
+    lists.set(name, [...(lists.get(name) ?? []), ...values]);
   }
-  return query;
+  return Object.fromEntries(
+    [...lists].map(([name, values]) => [name, values.length === 1 ? (values[0] as string) : values]),
+  );
 }
