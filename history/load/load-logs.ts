@@ -4,7 +4,7 @@ import { type Source, tokenContractsOf } from "../../sources.ts";
 import { createIsIndexed } from "../../src/indexed-contract.ts";
 import type { Chunk } from "../chain-log.ts";
 import { type Copy, copyInto, startCopy } from "./copy.ts";
-import { takeBytes } from "./copy-buffer.ts";
+import { type CopyBuffer, takeBytes } from "./copy-buffer.ts";
 import { createDispatch } from "./dispatch.ts";
 import { copyFold, foldPartition } from "../fold/fold-partition.ts";
 import { createLogLoader, type LogLoader } from "./log-loader.ts";
@@ -98,7 +98,7 @@ async function applyChunk(state: State, chunk: Chunk, planOf: (chunk: Chunk) => 
   };
   await track(listMixed(plan, recorder.contracts));
   for (;;) {
-    const untracked = await loader.prepare(plan);
+    const untracked = await loader.prepare(plan, { writeOrders: () => commit(state) });
     if (untracked.length === 0) break;
     await track(untracked);
   }
@@ -115,8 +115,11 @@ async function commit(state: State): Promise<void> {
   const { connection, loader, recorder, schemaName } = state;
   if (state.events) await state.events.end();
   else await connection.unsafe("begin");
-  if (recorder.approvals.length > 0)
-    await copyInto(connection, `"${schemaName}".approval`, (write) => write(takeBytes(recorder.approvals)));
+  const copyRows = async (table: string, rows: CopyBuffer) => {
+    if (rows.length > 0) await copyInto(connection, `"${schemaName}".${table}`, (write) => write(takeBytes(rows)));
+  };
+  await copyRows("approval", recorder.approvals);
+  await copyRows("trade_order", recorder.orders);
   await loader.complete();
   await flush(connection, loader.store, { schemaName });
   state.mark = { ...state.mark, spill: markSpill(recorder.spill) };

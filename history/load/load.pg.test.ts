@@ -197,7 +197,8 @@ test("sales that are read where their logs lie are as Ponder makes them", async 
     fc.asyncProperty(fc.integer(), async (seed) => {
       const logs = randomFills(seed, { exchange: SEAPORT, count: 600 });
       const random = createRandom(seed + 1);
-      const chunks = chunksOf(logs, { below: (limit) => Math.floor((random() * limit) / 2) });
+      // Several chunks to a batch: orders are named in one and again in the next, before their rows are in the table.
+      const chunks = chunksOf(logs, { below: () => Math.floor(random() ** 4 * 60) });
       // Every second time only some contracts are indexed: of orders for other tokens nothing is known.
       const options = { sources: seed % 2 === 0 ? sources : sources.map(ofSomeContracts) };
       const loaded = await readTables(await load(chunks, { batchLogs: 150, ...options }));
@@ -213,6 +214,41 @@ test("sales that are read where their logs lie are as Ponder makes them", async 
   // Both kinds were there.
   expect([plain > 1_000, sold > 1_000, plain < sold * 2]).toEqual([true, true, true]);
 });
+
+test.each(["OrderFulfilled", "OrderCancelled"] as const)(
+  "%s of an order that was first named in the same batch, by a chunk before, finds its row",
+  async (second) => {
+    const [token, seller, buyer] = ["15", "a1", "a2"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
+    const sold = { itemType: 3, token, identifier: 1n, amount: 2n };
+    const paid = { itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: seller };
+    const topicsOf = (eventName: typeof second) => [
+      encodeEventTopics({ abi: seaportAbi, eventName })[0],
+      word(seller),
+      word(0n),
+    ];
+    const fill = {
+      topics: topicsOf("OrderFulfilled"),
+      data: encodeAbiParameters(fulfilled, [word(7n), buyer, [sold], [paid]]),
+    };
+    const again = second === "OrderFulfilled" ? fill : { topics: topicsOf(second), data: word(7n) };
+    const logs = [fill, again].map((log, blockNumber) => ({
+      ...log,
+      address: SEAPORT as Hex,
+      blockNumber,
+      timestamp: 1_600_000_000 + blockNumber,
+      blockHash: word(BigInt(blockNumber)),
+      transactionHash: word(BigInt(blockNumber)),
+      logIndex: 0,
+      sender: buyer,
+      note: null,
+    }));
+    const loaded = await readTables(await load(chunksOf(logs, { below: () => 0 }), { batchLogs: 100 }));
+    const expected = await computeTables(logs);
+    expect(textsOf(loaded)).toEqual(textsOf(expected));
+    const filled = second === "OrderFulfilled" ? 4n : 2n;
+    expect([...expected.get("tradeOrder")!.values()]).toMatchObject([{ filled, updated_timestamp: 1_600_000_001 }]);
+  },
+);
 
 test("of what a transaction claims to move as much counts for its sales as with Ponder", async () => {
   const [token, seller, buyer] = ["aa", "a1", "a2"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];

@@ -10,14 +10,22 @@ import { logAt, placeAt } from "../chain-log.ts";
 import { isTracked } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
-import { wantOrder } from "./order-fulfilled.ts";
-import { ITEM, readPlainFill } from "./plain-fill.ts";
-import type { OrderFilter } from "./order-filter.ts";
+import { hashPlaceOf, wantOrder } from "./order-fulfilled.ts";
+import { ITEM, type PlainFill, readPlainFill } from "./plain-fill.ts";
+import { markAt, markOf, type OrderFilter, type OrderMark } from "./order-filter.ts";
 import { ANY, FILL, isAnnounced, NOTHING, type Plan } from "./plan.ts";
-import type { Recorder } from "./recorder.ts";
-import { addWanted, createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
+import { type Recorder, recordFilledOrder } from "./recorder.ts";
+import {
+  addWanted,
+  createRehearsal,
+  createRowStore,
+  type Finder,
+  prefetch,
+  type RowStore,
+  type Wanted,
+} from "./row-store.ts";
 import { createTrades, type LastSteps, keepSteps, type Trades } from "./trades.ts";
-import { bigintAt, bytesOf, hexAt, WORD_BYTES } from "../word.ts";
+import { ADDRESS_BYTES, bigintAt, bytesOf, hexAt, WORD_BYTES } from "../word.ts";
 
 /**
  * Applies logs as their definitions do. Nearly all logs are movements of contracts with one standard, and go a short
@@ -30,8 +38,10 @@ export type LogLoader = {
   /**
    * Finds out which rows a chunk's definitions need, and reads them. If it returns contracts, the caller has to track
    * these and plan the chunk again.
+   *
+   * @param writeOrders writes and commits what is in `recorder.orders`, where the chunk may name one of these again
    */
-  prepare: (plan: Plan) => Promise<Hex[]>;
+  prepare: (plan: Plan, options: { writeOrders: () => Promise<void> }) => Promise<Hex[]>;
   /** @param write takes rows out of `recorder.events` */
   apply: (plan: Plan, write: () => Promise<void>) => Promise<void>;
   /** Puts the remaining rows, the last exchange logs, into the store before it is written. */
@@ -68,11 +78,19 @@ export function createLogLoader({
   ...options
 }: { recorder: Recorder; find: Finder; orders: OrderFilter } & Pick<Context, "isIndexed" | "chainId">): LogLoader {
   const { contracts } = recorder;
+  /** Hashes of the orders that the chunk's definitions need and that no log before it has named. */
+  let newOrders = new Set<Hex>();
+  /**
+   * 1 for each plain fill of the chunk whose order no log before the chunk and no other log of it names. Its row is new,
+   * and nothing reads it before it is written: it needs no store.
+   */
+  let isOnly = new Uint8Array(0);
   const find: Finder = async (table, keys) => {
-    const found = table === "tradeOrder" ? keys.filter((key) => orders.mayHave(key.order_hash as Hex)) : keys;
+    const found = table === "tradeOrder" ? keys.filter((key) => !newOrders.has(key.order_hash as Hex)) : keys;
     return found.length > 0 ? options.find(table, found) : [];
   };
   const store = createRowStore(async (table, key) => {
+    if (table === "tradeOrder" && !orders.note(markOf(key.order_hash as Hex))) return null;
     const address = key.contract_address as Hex;
     if (LATE_TABLES.includes(table) && !isTracked(contracts, bytesOf(address))) throw new UntrackedError(address);
     return (await find(table, [key]))[0] ?? null;
@@ -81,7 +99,23 @@ export function createLogLoader({
   let deliveries: Delivery[] = [];
   let transactionBase = 0;
 
-  const prepare = async (plan: Plan): Promise<Hex[]> => {
+  /** Notes the orders that a chunk names. Returns whether one of them may have been named before, or is twice in it. */
+  const noteOrders = ({ wayOf, chunk: { logs } }: Plan, wanted: Wanted): boolean => {
+    const hashes = Array.from(wanted.get("tradeOrder")?.values() ?? [], (key) => key.order_hash as Hex);
+    newOrders = new Set(hashes.filter((hash) => !orders.note(markOf(hash))));
+    isOnly = new Uint8Array(wayOf.length);
+    const known = new Set<OrderMark>();
+    const fills: number[] = [];
+    for (let log = 0; log < wayOf.length; log++) if (wayOf[log] === FILL) fills.push(log);
+    const marks = fills.map((log) => markAt(logs.words, logs.wordOf[hashPlaceOf(logs, log)]! * WORD_BYTES));
+    for (const mark of marks) if (orders.note(mark)) known.add(mark);
+    for (const [place, log] of fills.entries())
+      if (known.has(marks[place]!)) addWanted(wanted, wantOrder(logs, log));
+      else isOnly[log] = 1;
+    return known.size > 0 || newOrders.size < hashes.length;
+  };
+
+  const prepare: LogLoader["prepare"] = async (plan, { writeOrders }) => {
     deliveries = listDeliveries(plan);
     const { store: tried, wanted } = createRehearsal();
     const untracked = new Set<Hex>();
@@ -103,15 +137,15 @@ export function createLogLoader({
       if (log) await match.handle(log, context);
       else addWanted(wanted, match.wants?.(plan.chunk.logs, index));
     }
-    const { wayOf, chunk } = plan;
-    for (let log = 0; log < wayOf.length; log++) if (wayOf[log] === FILL) addWanted(wanted, wantOrder(chunk.logs, log));
     for (const table of LATE_TABLES)
       for (const key of wanted.get(table)?.values() ?? []) {
         const address = key.contract_address as Hex;
         if (!isTracked(contracts, bytesOf(address))) untracked.add(address);
       }
-    if (untracked.size === 0) await prefetch(store, wanted, find);
-    return [...untracked];
+    if (untracked.size > 0) return [...untracked];
+    if (noteOrders(plan, wanted) && recorder.orders.length > 0) await writeOrders();
+    await prefetch(store, wanted, find);
+    return [];
   };
 
   const apply: LogLoader["apply"] = async (plan, write) => {
@@ -137,7 +171,8 @@ export function createLogLoader({
     for (; index < chunk.logs.count; index++) {
       const way = wayOf[index]!;
       if (way === NOTHING) continue;
-      if (way === FILL) await applyFill(plan, index, { context, trades });
+      if (way === FILL && isOnly[index] === 1) trades.addFill(recordFill(plan, index, { recorder, isIndexed }), null);
+      else if (way === FILL) await applyFill(plan, index, { context, trades });
       else if (way === ANY) {
         mover.begin(index);
         for (; deliveries[next]?.index === index; next++) {
@@ -155,33 +190,54 @@ export function createLogLoader({
     transactionBase += chunk.logs.transactions.count;
   };
 
-  const complete = async () => {
-    await keepSteps(store, lastSteps.splice(0));
-    for (const { key } of store.entries.get("tradeOrder")?.values() ?? []) orders.add(key.order_hash as Hex);
-  };
+  const complete = () => keepSteps(store, lastSteps.splice(0));
 
   return { store, prepare, apply, complete };
 }
 
 /** Does what `OrderFulfilled` of `src/seaport-events.ts` does. */
 async function applyFill(
-  { chunk: { logs }, addressesInWords }: Plan,
+  plan: Plan,
   log: number,
   { context, trades }: { context: Context; trades: Trades },
 ): Promise<void> {
-  const fill = readPlainFill(logs, log, addressesInWords)!;
+  const { logs } = plan.chunk;
   const { wordOf, words, addresses, addressOf, blocks, blockOf } = logs;
+  const fill = readPlainFill(logs, log, plan.addressesInWords)!;
   const known = await fillOrder(
     context,
     { contractAddress: addresses[addressOf[log]!]!, timestamp: blocks.timestamps[blockOf[log]!]! },
     {
       orderHash: hexAt(words, wordOf[fill.orderHash]! * WORD_BYTES),
       units: bigintAt(words, wordOf[fill.token + ITEM.amount]! * WORD_BYTES),
-      tokens: [fill.token, fill.coin].map((item) => addressesInWords(wordOf[item + ITEM.contract]!)),
+      tokens: tokensOf(plan, fill),
     },
   );
   trades.addFill(fill, known);
 }
+
+/** Does the same for an order without a row. */
+function recordFill(
+  plan: Plan,
+  log: number,
+  { recorder, isIndexed }: { recorder: Recorder } & Pick<Context, "isIndexed">,
+): PlainFill {
+  const { logs } = plan.chunk;
+  const { wordOf, words, blocks } = logs;
+  const fill = readPlainFill(logs, log, plan.addressesInWords)!;
+  if (tokensOf(plan, fill).some(isIndexed))
+    recordFilledOrder(recorder, {
+      exchange: { bytes: plan.addresses, start: logs.addressOf[log]! * ADDRESS_BYTES },
+      words,
+      orderHash: wordOf[fill.orderHash]! * WORD_BYTES,
+      units: wordOf[fill.token + ITEM.amount]! * WORD_BYTES,
+      timestamp: blocks.timestamps[logs.blockOf[log]!]!,
+    });
+  return fill;
+}
+
+const tokensOf = ({ chunk: { logs }, addressesInWords }: Plan, { token, coin }: PlainFill): Hex[] =>
+  [token, coin].map((item) => addressesInWords(logs.wordOf[item + ITEM.contract]!));
 
 function listDeliveries(plan: Plan): Delivery[] {
   const deliveries: Delivery[] = [];

@@ -1,28 +1,46 @@
+import type { Buffer } from "node:buffer";
 import type { Hex } from "viem";
 
+/** 48 bits of an order's hash. Two orders that have them in common are taken for one that is named twice. */
+export type OrderMark = number;
+
 /**
- * Tells of most orders that they aren't in the tables, without asking Postgres: nearly all are filled once, by the log
- * that is the first to name them. It is a Bloom filter, so that an order may seem to be there that isn't.
+ * Tells of most orders that no log has named them, without asking Postgres: nearly all are filled once, by the log that
+ * is the first to name them. It is a Bloom filter, so that an order may seem to have been named that wasn't.
  */
 export type OrderFilter = {
-  add: (orderHash: Hex) => void;
-  /** False only for an order that wasn't added. */
-  mayHave: (orderHash: Hex) => boolean;
+  /** Notes that an order is named. Returns whether it may have been before: false only where it wasn't. */
+  note: (mark: OrderMark) => boolean;
 };
+
+/** The last bytes of a hash, which make its mark. */
+const MARK_BYTES = 6;
+
+/** The mark of the hash that stands in `words` at `at`. */
+export const markAt = (words: Buffer, at: number): OrderMark => words.readUIntBE(at + 32 - MARK_BYTES, MARK_BYTES);
+
+/** The mark of a hash. */
+export const markOf = (orderHash: Hex): OrderMark => Number.parseInt(orderHash.slice(-2 * MARK_BYTES), 16);
 
 /** 32 MB. Of ten million orders one in 190 is looked up in vain, of a hundred million one in four. */
 const BITS = 2 ** 28;
+/** The second bit of a mark is that of its upper part. */
+const UPPER = 2 ** (8 * MARK_BYTES) / BITS;
 
 /** @param isEmpty whether the tables have no orders. Otherwise each seems to be there */
 export function createOrderFilter({ isEmpty }: { isEmpty: boolean }): OrderFilter {
   const words = new Int32Array(BITS / 32);
   if (!isEmpty) words.fill(-1);
-  // Hashes are random already.
-  const bitsOf = (hash: Hex) => [hash.slice(-16, -8), hash.slice(-8)].map((part) => Number.parseInt(part, 16) % BITS);
+  const set = (bit: number) => {
+    const before = words[bit >>> 5]!;
+    words[bit >>> 5] = before | (1 << (bit & 31));
+    return (before & (1 << (bit & 31))) !== 0;
+  };
   return {
-    add: (hash) => {
-      for (const bit of bitsOf(hash)) words[bit >>> 5]! |= 1 << (bit & 31);
+    note: (mark) => {
+      // Hashes are random already.
+      const isLowerKnown = set(mark % BITS);
+      return set(Math.floor(mark / UPPER)) && isLowerKnown;
     },
-    mayHave: (hash) => bitsOf(hash).every((bit) => (words[bit >>> 5]! & (1 << (bit & 31))) !== 0),
   };
 }

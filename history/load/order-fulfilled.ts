@@ -51,9 +51,12 @@ const readItem = (logs: LogColumns, at: number, addresses: Addresses): SpentItem
 
 const isOdd = ({ itemType }: SpentItem) => itemType < 0;
 
+/** The place in `wordOf` of the order's hash, which is the first word behind three topics. */
+export const hashPlaceOf = ({ wordStartOf }: LogColumns, log: number): number => wordStartOf[log]! + 3;
+
 /** The order's row, which `settleOrder` reads. Undefined where the log has no word for the order's hash. */
 export function wantOrder(logs: LogColumns, log: number): Want | undefined {
-  const hash = logs.wordStartOf[log]! + 3;
+  const hash = hashPlaceOf(logs, log);
   if (logs.topicCountOf[log] !== 3 || hash === logs.wordStartOf[log + 1]) return undefined;
   const exchange_address = logs.addresses[logs.addressOf[log]!]!;
   const order_hash = hexAt(logs.words, logs.wordOf[hash]! * WORD_BYTES);

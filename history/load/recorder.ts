@@ -25,22 +25,29 @@ import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 export type Recorder = {
   contracts: ContractTable;
   spill: Spill;
-  /** Rows of `token_event` and of `approval`. */
+  /** Rows of `token_event`, of `approval` and of `trade_order`. */
   events: CopyBuffer;
   approvals: CopyBuffer;
+  orders: CopyBuffer;
 };
 
 /** Sizes of the largest rows, in bytes. */
 const MAX_EVENT_BYTES = 500;
 const MAX_APPROVAL_BYTES = 120;
+const MAX_ORDER_BYTES = 300;
 
 /** Columns of `token_event`, and those of them that movements have. */
 const EVENT_COLUMNS = 17;
 const MOVE_COLUMNS = 11;
 
+/** Columns of `trade_order`, and those of them that are an order's terms. */
+const ORDER_COLUMNS = 25;
+const TERM_COLUMNS = 18;
+
 const MINT = fieldOf("mint");
 const TRANSFER = fieldOf("transfer");
 const BURN = fieldOf("burn");
+const SEAPORT = fieldOf("seaport");
 
 /** The quantity 1 as a word. */
 export const ONE_WORD = Buffer.alloc(WORD_BYTES);
@@ -52,6 +59,7 @@ export const createRecorder = (contracts: ContractTable, spill: Spill): Recorder
   spill,
   events: createCopyBuffer(160 * 1024),
   approvals: createCopyBuffer(),
+  orders: createCopyBuffer(),
 });
 
 /**
@@ -109,6 +117,36 @@ export function recordApproval(
   putBytes(approvals, words, operator, operator + ADDRESS_BYTES);
   putBoolean(approvals, isApproved);
 }
+
+/**
+ * Records an order of Seaport's that the first log to name it fills: its terms aren't known. `orderHash` and `units` are
+ * offsets in `words`.
+ */
+export function recordFilledOrder(
+  { orders }: Recorder,
+  { exchange, words, orderHash, units, timestamp }: FilledOrder,
+): void {
+  reserve(orders, MAX_ORDER_BYTES);
+  putColumnCount(orders, ORDER_COLUMNS);
+  putBytes(orders, exchange.bytes, exchange.start, exchange.start + ADDRESS_BYTES);
+  putBytes(orders, words, orderHash, orderHash + WORD_BYTES);
+  putField(orders, SEAPORT);
+  // Neither open nor cancelled.
+  putBoolean(orders, false);
+  putBoolean(orders, false);
+  putWordNumeric(orders, words, units);
+  for (let column = 0; column < TERM_COLUMNS; column++) putNull(orders);
+  putInt8(orders, timestamp);
+}
+
+type FilledOrder = {
+  exchange: { bytes: Buffer; start: number };
+  words: Buffer;
+  orderHash: number;
+  units: number;
+  /** In Unix seconds. */
+  timestamp: number;
+};
 
 type ApprovalLog = {
   place: { blockNumber: number; logIndex: number };
