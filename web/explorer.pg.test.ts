@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createKey } from "../api/key/key.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, TEST_KEY, type TestApi, ZERO } from "../test/api.ts";
+import { stopClock } from "../test/clock.ts";
 import { countWaiting } from "../test/database.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
@@ -395,9 +396,7 @@ describe("what there isn't", () => {
 
   test("whoever asks too much, or with too long a path, is told so on a page", async () => {
     const { app } = await api.another({ rateLimit: 1, rateBurst: 1 });
-    // Who was refused is refused until the end of this test, however long a busy machine takes for it.
-    vi.useFakeTimers({ toFake: ["Date", "performance"] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopClock();
     const paths = ["/", collection(APES), "/", collection(APES)];
     const pages = await Promise.all(paths.map(async (path) => app.request(path)));
     const tooLong = await app.request(`/explorer/${"x".repeat(33_000)}`);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApi, type TestApi } from "../../test/api.ts";
+import { stopClock } from "../../test/clock.ts";
 import type { Api } from "../server.ts";
 import { createKey } from "./key.ts";
 import { createPostgresStore } from "./rate-store.ts";
@@ -30,12 +31,6 @@ const ask = async (
 
 const allowed = async (responses: Promise<Response>[]) =>
   (await Promise.all(responses)).filter(({ status }) => status !== 429).length;
-
-/** Who was refused is refused until the end of the test, however long a busy machine takes for it. */
-function stopClock(): void {
-  vi.useFakeTimers({ toFake: ["Date", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-}
 
 test("a key has its burst, then its rate, over all processes", async () => {
   const flood = async () => {

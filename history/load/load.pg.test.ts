@@ -215,22 +215,20 @@ test("sales that are read where their logs lie are as Ponder makes them", async 
   expect([plain > 1_000, sold > 1_000, plain < sold * 2]).toEqual([true, true, true]);
 });
 
+/** A log of Seaport's of an order of `maker`, without a zone. */
+const orderLog = (eventName: "OrderFulfilled" | "OrderCancelled", maker: Hex, data: Hex): LogToWrite => ({
+  topics: [encodeEventTopics({ abi: seaportAbi, eventName })[0], word(maker), word(0n)],
+  data,
+});
+
 test.each(["OrderFulfilled", "OrderCancelled"] as const)(
   "%s of an order that was first named in the same batch, by a chunk before, finds its row",
   async (second) => {
     const [token, seller, buyer] = ["15", "a1", "a2"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
     const sold = { itemType: 3, token, identifier: 1n, amount: 2n };
     const paid = { itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: seller };
-    const topicsOf = (eventName: typeof second) => [
-      encodeEventTopics({ abi: seaportAbi, eventName })[0],
-      word(seller),
-      word(0n),
-    ];
-    const fill = {
-      topics: topicsOf("OrderFulfilled"),
-      data: encodeAbiParameters(fulfilled, [word(7n), buyer, [sold], [paid]]),
-    };
-    const again = second === "OrderFulfilled" ? fill : { topics: topicsOf(second), data: word(7n) };
+    const fill = orderLog("OrderFulfilled", seller, encodeAbiParameters(fulfilled, [word(7n), buyer, [sold], [paid]]));
+    const again = second === "OrderFulfilled" ? fill : orderLog(second, seller, word(7n));
     const logs = [fill, again].map((log, blockNumber) => ({
       ...log,
       address: SEAPORT as Hex,
@@ -260,9 +258,7 @@ test("of what a transaction claims to move as much counts for its sales as with 
   const sell = (id: bigint) => {
     const sold = { itemType: 2, token, identifier: id, amount: 1n };
     const paid = { itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: seller };
-    const [event] = encodeEventTopics({ abi: seaportAbi, eventName: "OrderFulfilled" });
-    const data = encodeAbiParameters(fulfilled, [word(id), buyer, [sold], [paid]]);
-    add(SEAPORT, { topics: [event, word(seller), word(0n)], data });
+    add(SEAPORT, orderLog("OrderFulfilled", seller, encodeAbiParameters(fulfilled, [word(id), buyer, [sold], [paid]])));
   };
   sell(1n);
   sell(2n);
