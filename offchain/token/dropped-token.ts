@@ -1,6 +1,7 @@
 import type { Fragment, ISql, Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, listIndexedNetworks } from "../network.ts";
 import { countChanges, type CountedRow, countOut } from "./metadata-count.ts";
+import type { Blocks } from "./seen-token.ts";
 import type { Counted } from "./token-queue.ts";
 
 /** How many tokens are looked up in one step. */
@@ -191,7 +192,7 @@ async function dropMissing(tx: TransactionSql, { chain_id, deployment }: Indexed
 export async function takeBackTokens(
   tx: TransactionSql,
   { network, chain_id }: IndexedNetwork,
-  { from, to }: { from: number; to: number },
+  { from, to }: Blocks,
 ): Promise<void> {
   const back = await tx<{ counted_as: Counted }[]>`
     with seen as materialized (
