@@ -5,7 +5,7 @@ import { recordLog as recordOnRows } from "../../src/record.ts";
 import type { LogPlace } from "../../src/movement.ts";
 import { fillOrder } from "../../src/seaport-events.ts";
 import type { Hop } from "../../src/sale.ts";
-import type { Context, RecordLog, TableName } from "../../src/store.ts";
+import type { Context, RecordLog, Row, TableName } from "../../src/store.ts";
 import { logAt, placeAt } from "../chain-log.ts";
 import { isTracked } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
@@ -24,7 +24,7 @@ import {
   type RowStore,
   type Wanted,
 } from "./row-store.ts";
-import { createTrades, type LastSteps, keepSteps, type Trades } from "./trades.ts";
+import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
 import { ADDRESS_BYTES, bigintAt, bytesOf, hexAt, WORD_BYTES } from "../word.ts";
 
 /**
@@ -171,9 +171,14 @@ export function createLogLoader({
     for (; index < chunk.logs.count; index++) {
       const way = wayOf[index]!;
       if (way === NOTHING) continue;
-      if (way === FILL && isOnly[index] === 1) trades.addFill(recordFill(plan, index, { recorder, isIndexed }), null);
-      else if (way === FILL) await applyFill(plan, index, { context, trades });
-      else if (way === ANY) {
+      if (way === FILL) {
+        const fill = readPlainFill(chunk.logs, index, plan.addressesInWords)!;
+        const isNew = isOnly[index] === 1;
+        trades.addFill(
+          fill,
+          isNew ? recordOrder(plan, fill, { recorder, isIndexed }) : await settleFill(plan, fill, context),
+        );
+      } else if (way === ANY) {
         mover.begin(index);
         for (; deliveries[next]?.index === index; next++) {
           const { match, log = readLog(plan, index, match) } = deliveries[next]!;
@@ -195,45 +200,36 @@ export function createLogLoader({
   return { store, prepare, apply, complete };
 }
 
-/** Does what `OrderFulfilled` of `src/seaport-events.ts` does. */
-async function applyFill(
-  plan: Plan,
-  log: number,
-  { context, trades }: { context: Context; trades: Trades },
-): Promise<void> {
-  const { logs } = plan.chunk;
-  const { wordOf, words, addresses, addressOf, blocks, blockOf } = logs;
-  const fill = readPlainFill(logs, log, plan.addressesInWords)!;
-  const known = await fillOrder(
+/** Takes what was filled off its order, as `OrderFulfilled` of `src/seaport-events.ts` does. Returns its row from before. */
+function settleFill(plan: Plan, fill: PlainFill, context: Context): Promise<Row<"tradeOrder"> | null> {
+  const { wordOf, words, addresses, addressOf, blocks, blockOf } = plan.chunk.logs;
+  return fillOrder(
     context,
-    { contractAddress: addresses[addressOf[log]!]!, timestamp: blocks.timestamps[blockOf[log]!]! },
+    { contractAddress: addresses[addressOf[fill.log]!]!, timestamp: blocks.timestamps[blockOf[fill.log]!]! },
     {
       orderHash: hexAt(words, wordOf[fill.orderHash]! * WORD_BYTES),
       units: bigintAt(words, wordOf[fill.token + ITEM.amount]! * WORD_BYTES),
       tokens: tokensOf(plan, fill),
     },
   );
-  trades.addFill(fill, known);
 }
 
-/** Does the same for an order without a row. */
-function recordFill(
+/** Does the same for an order that has no row: returns null. */
+function recordOrder(
   plan: Plan,
-  log: number,
+  fill: PlainFill,
   { recorder, isIndexed }: { recorder: Recorder } & Pick<Context, "isIndexed">,
-): PlainFill {
-  const { logs } = plan.chunk;
-  const { wordOf, words, blocks } = logs;
-  const fill = readPlainFill(logs, log, plan.addressesInWords)!;
+): null {
+  const { wordOf, words, addressOf, blocks, blockOf } = plan.chunk.logs;
   if (tokensOf(plan, fill).some(isIndexed))
     recordFilledOrder(recorder, {
-      exchange: { bytes: plan.addresses, start: logs.addressOf[log]! * ADDRESS_BYTES },
+      exchange: { bytes: plan.addresses, start: addressOf[fill.log]! * ADDRESS_BYTES },
       words,
       orderHash: wordOf[fill.orderHash]! * WORD_BYTES,
       units: wordOf[fill.token + ITEM.amount]! * WORD_BYTES,
-      timestamp: blocks.timestamps[logs.blockOf[log]!]!,
+      timestamp: blocks.timestamps[blockOf[fill.log]!]!,
     });
-  return fill;
+  return null;
 }
 
 const tokensOf = ({ chunk: { logs }, addressesInWords }: Plan, { token, coin }: PlainFill): Hex[] =>

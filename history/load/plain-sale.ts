@@ -7,7 +7,7 @@ import { MAX_TRANSACTION_HOPS } from "../../src/limits.ts";
 import { countHops, hopPlaceOf } from "./hops.ts";
 import { ASKED_WORDS, ITEM, type PlainFill } from "./plain-fill.ts";
 import { BATCH, type Plan } from "./plan.ts";
-import { putMoveColumns } from "./recorder.ts";
+import { putMoveColumns, SEAPORT } from "./recorder.ts";
 import { ADDRESS_AT, ADDRESS_BYTES, smallWord, WORD_BYTES } from "../word.ts";
 
 /**
@@ -20,7 +20,6 @@ export type PlainSale = { fill: PlainFill; /** The log that moved the token. */ 
 const MAX_FILLS_TIMES_LOGS = 10_000;
 
 const SALE = fieldOf("sale");
-const SEAPORT = fieldOf("seaport");
 const view = createMovementView();
 const NATIVE = Buffer.alloc(ADDRESS_BYTES);
 

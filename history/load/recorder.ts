@@ -47,7 +47,8 @@ const TERM_COLUMNS = 18;
 const MINT = fieldOf("mint");
 const TRANSFER = fieldOf("transfer");
 const BURN = fieldOf("burn");
-const SEAPORT = fieldOf("seaport");
+/** The name of Seaport in the tables. */
+export const SEAPORT = fieldOf("seaport");
 
 /** The quantity 1 as a word. */
 export const ONE_WORD = Buffer.alloc(WORD_BYTES);
