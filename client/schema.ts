@@ -820,7 +820,7 @@ export type paths = {
     };
   };
   "/v1/tokens/{contract_address}/{token_id}/metadata/refresh": {
-    /** Asks for the metadata of a token to be fetched again. Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read. */
+    /** Asks for the metadata of a token to be fetched again. Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read; an empty one may be of any type. */
     post: {
       parameters: {
         path: {

@@ -534,6 +534,12 @@ describe("metadata refresh", () => {
     expect((await refresh(`/v1/tokens/${APES}/1`)).status).toBe(429);
   });
 
+  test("without a body is taken whatever type that is said to have: axios, wget and curl -d call it a form", async () => {
+    const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": "0" };
+    expect((await refresh(`/v1/tokens/${APES}/2`, { headers, body: "" })).status).toBe(200);
+    expect((await refresh(`/v1/tokens/${ITEMS}/7`, { headers })).status).toBe(200);
+  });
+
   test("of an unknown token is 404, of a bad id 400, with a body that isn't JSON 415", async () => {
     expect((await refresh(`/v1/tokens/${APES}/77`)).status).toBe(404);
     expect((await refresh(`/v1/tokens/${COINS}/1`)).status).toBe(404);

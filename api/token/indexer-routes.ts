@@ -118,7 +118,8 @@ export const refreshMetadataRoute = defineRoute({
   summary: "Asks for the metadata of a token to be fetched again",
   description:
     "Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once " +
-    "in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read.",
+    "in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read; an " +
+    "empty one may be of any type.",
   params: TokenParams,
   body: "empty",
   answer: z.strictObject({ result: text("A confirmation, for people.") }),
