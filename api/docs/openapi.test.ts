@@ -155,6 +155,11 @@ test("every operation says whether it takes a key: by itself, or by the document
   );
 });
 
+test("no operation has servers of its own: Postman and generated clients would ask those, whatever host they are given", () => {
+  expect(operations.filter(({ operation }) => "servers" in operation)).toEqual([]);
+  expect(document.servers?.map(({ url }) => url)).toEqual(["/", "/testnet"]);
+});
+
 test("the reader shows every path and asks nobody for anything", async () => {
   const page = String(await renderDocs(document as ShownDocument));
   for (const path of Object.keys(document.paths ?? {})) expect(page).toContain(path);

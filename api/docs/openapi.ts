@@ -105,7 +105,11 @@ export function createOpenApiDocument() {
     },
     // Unless an operation says more: what says nothing may have been forgotten, which linters and gateways refuse.
     security: [],
-    servers: [{ url: "/" }],
+    // Not on the operations: Postman and generated clients ask these of an operation whatever host they are given.
+    servers: [
+      { url: "/", description: "Main network" },
+      { url: "/testnet", description: "Test network" },
+    ],
     tags: [
       { name: "Indexer", description: "Contracts, tokens, events and owners." },
       {
@@ -150,14 +154,6 @@ function registerRoute(app: OpenAPIHono, route: AnyRoute): void {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.needsKey ? { security: [{ key: [] }] } : {}),
-    ...(isIndexer
-      ? {
-          servers: [
-            { url: "/", description: "Main network" },
-            { url: "/testnet", description: "Test network" },
-          ],
-        }
-      : {}),
     request: {
       ...(route.params ? { params: route.params } : {}),
       ...(route.query ? { query: route.query } : {}),
