@@ -160,6 +160,11 @@ test("no operation has servers of its own: Postman and generated clients would a
   expect(document.servers?.map(({ url }) => url)).toEqual(["/", "/testnet"]);
 });
 
+test("media are bytes to generated clients: images are named, with a schema, and no schema says text", () => {
+  const { responses = {} } = operations.find(({ name }) => name === "GET /media/{key}")!.operation;
+  for (const status of [200, 206]) expect(responses[status]?.content).toEqual({ "image/*": { schema: {} }, "*/*": {} });
+});
+
 test("the reader shows every path and asks nobody for anything", async () => {
   const page = String(await renderDocs(document as ShownDocument));
   for (const path of Object.keys(document.paths ?? {})) expect(page).toContain(path);

@@ -183,6 +183,12 @@ function registerRoute(app: OpenAPIHono, route: AnyRoute): void {
   });
 }
 
+/**
+ * Any type. Images are named although they are among them, and with a schema: only by that do generated clients know that
+ * the answer is bytes. With the schema of OpenAPI 3.0, a text in binary, the types of some would be those of a text.
+ */
+const CONTENT = { "image/*": { schema: {} }, "*/*": {} };
+
 /** The one endpoint whose answers aren't JSON. */
 function registerMedia(app: OpenAPIHono): void {
   const headers = headersOf("ETag", "Accept-Ranges");
@@ -192,11 +198,11 @@ function registerMedia(app: OpenAPIHono): void {
     operationId: operationId(MEDIA_ROUTE),
     tags: ["Media"],
     responses: {
-      200: { description: "The content, in the type that it was recognized as.", headers, content: { "*/*": {} } },
+      200: { description: "The content, in the type that it was recognized as.", headers, content: CONTENT },
       206: {
         description: "The range of it that `Range` asks for.",
         headers: headersOf("ETag", "Accept-Ranges", "Content-Range"),
-        content: { "*/*": {} },
+        content: CONTENT,
       },
       304: { description: "Nothing else than `If-None-Match` names.", headers },
       404: errorOf(404, "Nothing is kept under this key."),
