@@ -101,7 +101,7 @@ export function createOpenApiDocument() {
       title: "NFT index",
       version: "1.0.0",
       description: DESCRIPTION,
-      license: { name: "MIT" },
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
     // Unless an operation says more: what says nothing may have been forgotten, which linters and gateways refuse.
     security: [],
