@@ -334,7 +334,7 @@ export type OrderbookHistory = {
     /** For all units, in the smallest unit of the currency, decimal; 0 where nobody can say what a sale cost. Of an order what it began with. */
     amount: string;
     /** `cancelled on chain`: this order alone; `counter raised on chain`: its maker ended all that they had signed for the exchange. Null of anything else than CANCELLED. */
-    canceled_reason: "cancelled on chain" | "counter raised on chain" | null;
+    canceled_reason: ("cancelled on chain" | "counter raised on chain") | null;
     /** Extension: contract of the currency; the zero address is the chain's own. Empty where nobody can say what a sale cost. */
     currency_address: string;
   }[];
