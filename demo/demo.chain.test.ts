@@ -2,7 +2,15 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createPublicClient, http, parseAbi, parseEventLogs, type PublicClient, zeroAddress } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  http,
+  parseAbi,
+  parseEventLogs,
+  type PublicClient,
+  zeroAddress,
+} from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { erc1155Abi } from "../abis/erc1155.ts";
 import { erc2309Abi } from "../abis/erc2309.ts";
@@ -119,6 +127,13 @@ describe("the history", () => {
     }
     expect([...Object.values(chain.contracts), SEAPORT_ADDRESS].filter((address) => !seen.has(address))).toEqual([]);
   });
+});
+
+test("goes on when somebody else sends transactions from its accounts, as who tries a signed order does", async () => {
+  const wallet = createWalletClient({ transport: http(chain.rpcUrl) });
+  for (const account of await wallet.getAddresses())
+    await wallet.sendTransaction({ account, to: account, chain: null, gas: 21_000n });
+  for (let i = 0; i < 10; i += 1) expect((await chain.playEvent()).length).toBeGreaterThan(0);
 });
 
 describe("the process", () => {

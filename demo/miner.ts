@@ -54,13 +54,18 @@ export function createMiner(rpcUrl: string) {
   }
 
   async function send({ from, to, data, value }: DemoTransaction): Promise<Hex> {
-    // Counted here: anvil would give two transactions of one block the same nonce.
-    const nonce = nonces.get(from) ?? (await client.getTransactionCount({ address: from }));
-    nonces.set(from, nonce + 1);
-    return client.request<{ Method: "eth_sendTransaction"; Parameters: [unknown]; ReturnType: Hex }>({
-      method: "eth_sendTransaction",
-      params: [{ from, to, data, value: toHex(value), gas: toHex(GAS), nonce: toHex(nonce) }],
-    });
+    const sendAs = (nonce: number) => {
+      nonces.set(from, nonce + 1);
+      return client.request<{ Method: "eth_sendTransaction"; Parameters: [unknown]; ReturnType: Hex }>({
+        method: "eth_sendTransaction",
+        params: [{ from, to, data, value: toHex(value), gas: toHex(GAS), nonce: toHex(nonce) }],
+      });
+    };
+    const askNonce = () => client.getTransactionCount({ address: from, blockTag: "pending" });
+    // Counted here: anvil would give two transactions of one block the same nonce. Where somebody else has sent from the
+    // account since, anvil refuses ours.
+    const nonce = nonces.get(from);
+    return nonce === undefined ? sendAs(await askNonce()) : sendAs(nonce).catch(async () => sendAs(await askNonce()));
   }
 
   return { client, mineBlock };
