@@ -1468,7 +1468,7 @@ export type paths = {
           /** Items that a page has at most. All pages of a walk want the same number. */
           items_per_page?: number;
           /** `true`: only what is on sale, in whichever currency. `false`: all. */
-          buy_now?: "true" | "false";
+          buy_now?: boolean;
           /** `price`: by what one unit costs now, those in other currencies than the chain's own behind the others, those that aren't on sale last. By default by address of the contract and token id, ascending. */
           sort?: "price";
           /** Of the price: `asc` the lowest first, `desc` the highest first. Without `sort` it does nothing. */
@@ -1513,7 +1513,7 @@ export type paths = {
           /** Items that a page has at most. All pages of a walk want the same number. */
           items_per_page?: number;
           /** `true`: only what is on sale, in whichever currency. `false`: all. */
-          buy_now?: "true" | "false";
+          buy_now?: boolean;
           /** `price`: by what one unit costs now, those in other currencies than the chain's own behind the others, those that aren't on sale last. By default by address of the contract and token id, ascending. */
           sort?: "price";
           /** Of the price: `asc` the lowest first, `desc` the highest first. Without `sort` it does nothing. */

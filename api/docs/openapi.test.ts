@@ -73,11 +73,20 @@ test("no enum has null among its values, of which some generated clients make co
   expect(enums.filter((values) => values.includes("null"))).toEqual([]);
 });
 
+test("what a parameter takes as true or false is a boolean: of a choice of texts generated clients would ask for texts", () => {
+  const parameters = operations.flatMap(({ operation }) => operation.parameters ?? []);
+  const choices = parameters.filter(({ schema }) => schema?.enum?.includes("true") || schema?.type === "boolean");
+  expect(choices.map(({ name, schema }) => `${name}: ${schema?.type}`)).toEqual([
+    "buy_now: boolean",
+    "buy_now: boolean",
+  ]);
+});
+
 type Part = { description?: string; headers?: object; content?: Record<string, { schema?: Schema }> };
 type Operation = {
   summary?: string;
   security?: unknown[];
-  parameters?: { name: string; description?: string }[];
+  parameters?: { name: string; description?: string; schema?: { type?: string; enum?: string[] } }[];
   requestBody?: Part;
   responses?: Record<string, Part>;
 };

@@ -145,8 +145,12 @@ type PageNumber = { page: number; items_per_page: number };
 const rangeOf = ({ page, items_per_page: limit }: PageNumber) => ({ offset: (page - 1) * limit, limit });
 
 /** Without a sort by price the direction has no effect. It is set to `asc`, so that the same list isn't kept twice. */
-const selectionOf = (query: { buy_now: string; sort?: "price" | undefined; direction: "asc" | "desc" }): Selection => ({
-  isBuyNow: query.buy_now === "true",
+const selectionOf = (query: {
+  buy_now: boolean;
+  sort?: "price" | undefined;
+  direction: "asc" | "desc";
+}): Selection => ({
+  isBuyNow: query.buy_now,
   sort: query.sort,
   direction: query.sort === undefined ? "asc" : query.direction,
 });

@@ -50,8 +50,13 @@ const oneOf = <T extends string>(name: string, values: readonly [T, ...T[]]) =>
 
 const TokenListQuery = PageNumberQuery.extend({
   buy_now: oneOf("buy_now", ["true", "false"])
-    .default("false")
-    .openapi({ description: "`true`: only what is on sale, in whichever currency. `false`: all." }),
+    .transform((value) => value === "true")
+    .default(false)
+    .openapi({
+      type: "boolean",
+      default: false,
+      description: "`true`: only what is on sale, in whichever currency. `false`: all.",
+    }),
   sort: oneOf("sort", ["price"])
     .optional()
     .openapi({
