@@ -107,8 +107,8 @@ export function createOpenApiDocument() {
     security: [],
     // Not on the operations: Postman and generated clients ask these of an operation whatever host they are given.
     servers: [
-      { url: "/", description: "Main network" },
-      { url: "/testnet", description: "Test network" },
+      { url: "/", description: "All APIs, the Indexer API for the main network" },
+      { url: "/testnet", description: "The Indexer API for the test network, and no other" },
     ],
     tags: [
       { name: "Indexer", description: "Contracts, tokens, events and owners." },
