@@ -51,8 +51,8 @@ async function findOrFetch(
   const isMutable = isMutableLink(link);
   // An operator may have deleted it, restored an older backup, or set another store. One that doesn't answer may have it.
   const isStored = ({ key }: MediaFact) => hasMedia(key).catch(() => true);
-  if (known && !isMutable && (await isStored(known))) return { fact: known };
-  if (known && isMutable && known.freshSeconds > 0) return { fact: known, fresh: known };
+  if (known && (!isMutable || known.freshSeconds > 0) && (await isStored(known)))
+    return { fact: known, ...(isMutable && { fresh: known }) };
   const outcome = await fetchMedia(link, { chainId, role, contract });
   // Once a project's domain is another one's, it answers every URL with a page.
   if (outcome.kind === "stored" && known && isPage(outcome) && !isPage(known))

@@ -856,6 +856,39 @@ test("what the store has lost comes back at a refresh, also where it can't have 
   expect(origin.requests).toHaveLength(2);
 });
 
+test("what the store has lost comes back at a refresh also where the document can't be had any more", async () => {
+  pages["/gone.json"] = `{"name":"gone","image":"${origin.url}/gone.png","animation_url":"ipfs://${CID}/film"}`;
+  pages["/gone.png"] = PNG;
+  pages[`/ipfs/${CID}/film`] = MP4;
+  const inline = `data:image/gif;base64,${GIF.toString("base64")}`;
+  await fetchAll({ gone: `${origin.url}/gone.json`, burned: { image: inline } });
+  const keys = [keyOf(PNG, "png"), keyOf(MP4, "mp4"), keyOf(GIF, "gif")];
+  for (const key of keys) expect(await contentOf(key)).toBeDefined();
+  await rm(join(directory, "media"), { recursive: true });
+
+  pages["/gone.json"] = 404;
+  delete uris[2];
+  const refresh = async () => {
+    origin.requests.length = 0;
+    await sql`
+      update offchain.token_metadata
+      set
+        refresh_requested_at = clock_timestamp(),
+        awaiting_metadata_update = true
+    `;
+    await work();
+    return origin.requests.toSorted();
+  };
+  expect(await refresh()).toEqual(["/gone.json", "/gone.png", `/ipfs/${CID}/film`]);
+  for (const key of keys) expect(await contentOf(key)).toBeDefined();
+  expect(await sql`select error_code from offchain.token_metadata order by token_id`).toEqual([
+    { error_code: "http_404" },
+    { error_code: "revert" },
+  ]);
+  // What is there is fetched no more.
+  expect(await refresh()).toEqual(["/gone.json"]);
+});
+
 describe("a newer document that comes while the media of the one before is fetched", () => {
   /** Reads tokens anew while their media is being fetched, and answers the media's request only after that. */
   async function overtake(image: unknown): Promise<Normalized> {

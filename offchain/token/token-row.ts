@@ -135,8 +135,10 @@ export async function updateTokens(
         else m.attempts
       end,
       media_due_at = case
-        when not row.is_stored then m.media_due_at
-        else now() + row.media_due_in * interval '1 second'
+        when row.is_stored then now() + row.media_due_in * interval '1 second'
+        -- Asked for: the store may have lost what the document that stays names.
+        when m.awaiting_metadata_update and m.normalized is not null then least(m.media_due_at, now())
+        else m.media_due_at
       end,
       media_attempts = case when row.is_stored then 0 else m.media_attempts end,
       media_error_code = case when row.is_stored then null else m.media_error_code end,
