@@ -751,6 +751,31 @@ describe("forms", () => {
   });
 });
 
+test("a token's metadata can be asked for from its page when the API takes it, whatever the clocks say", async () => {
+  const askedFor = async (ago: string | null) => {
+    await api.sql`
+      update offchain.token_metadata
+      set refresh_requested_at = clock_timestamp() - ${ago}::interval
+      where
+        contract_address = ${Buffer.from(APES.slice(2), "hex")}
+        and token_id = 1
+    `;
+    const { html } = await open(token(APES, 1));
+    const [, attributes] = /<button ([^>]*)>Refresh metadata/.exec(html)!;
+    return attributes!.includes("disabled") ? "not yet" : "now";
+  };
+  expect(await askedFor("1 hour")).toBe("now");
+  expect(await askedFor("1 minute")).toBe("not yet");
+  // The clock of the database was set back since.
+  expect(await askedFor("-1 minute")).toBe("not yet");
+  expect(await askedFor("-1 day")).toBe("now");
+  // The clock of this machine is another one.
+  const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() - 86_400_000);
+  expect(await askedFor("1 hour")).toBe("now");
+  now.mockRestore();
+  await askedFor(null);
+});
+
 describe("the page of keys", () => {
   const hosts = {
     indexer: undefined,

@@ -15,9 +15,9 @@ export function renderMetadataStory(
   story: TokenStory | undefined,
   { refreshPath, cooldownSeconds }: { refreshPath: string; cooldownSeconds: number },
 ): Html {
-  const waitSeconds = story?.refresh_requested_at
-    ? cooldownSeconds - (Date.now() - story.refresh_requested_at.getTime()) / 1000
-    : 0;
+  const secondsAgo = story?.refresh_seconds_ago ?? cooldownSeconds;
+  // A request that is to come was before the clock was set back: refused for one period at most.
+  const waitSeconds = secondsAgo < -cooldownSeconds ? 0 : Math.min(cooldownSeconds - secondsAgo, cooldownSeconds);
   return html`<dl class="facts">${story ? renderRows(story) : row("Document", "not asked for yet")}</dl>
     <form method="post" action="${refreshPath}">
       <button ${waitSeconds > 0 ? html`disabled` : ""}>Refresh metadata</button>

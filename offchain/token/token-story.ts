@@ -33,6 +33,8 @@ export type TokenStory = {
   awaiting: boolean;
   is_dropped: boolean;
   refresh_requested_at: Date | null;
+  /** How long ago that was by the clock of the database. */
+  refresh_seconds_ago: number | null;
   media_due_at: Date | null;
   media_attempts: number;
   media_error_code: string | null;
@@ -84,6 +86,7 @@ export async function readTokenStories(
       m.awaiting_metadata_update as awaiting,
       ${isDropped(sql, { chainId: sql`m.chain_id` })} as is_dropped,
       m.refresh_requested_at,
+      extract(epoch from now() - m.refresh_requested_at)::float8 as refresh_seconds_ago,
       m.media_due_at,
       m.media_attempts,
       m.media_error_code,
