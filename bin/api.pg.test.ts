@@ -207,6 +207,38 @@ test("requests are told to come again while an upgrade changes our tables", asyn
   await indexed.drop();
 });
 
+test("requests are told to come again until a replica has the tables that an upgrade has changed", async () => {
+  const [primary, replica] = [await createMigratedDatabase(), await createMigratedDatabase()];
+  const sql = postgres(replica.url, { max: 1, onnotice: () => {} });
+  await sql`insert into offchain.network (name, chain_id, state) values ('mainnet', 1, 'live')`;
+  const [last] = await sql<{ name: string }[]>`
+    delete from offchain.migration
+    where name = (select max(name) from offchain.migration)
+    returning name
+  `;
+  const port = await findFreePort();
+  const { child, exited } = start({
+    DATABASE_URL: primary.url,
+    DATABASE_READ_URL: replica.url,
+    PORT: String(port),
+  });
+  const askReady = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/ready`);
+    return { ...((await response.json()) as object), status: response.status };
+  };
+  await untilUp(port);
+  // Longer than between two looks.
+  await sleep(2500);
+  expect(await askReady()).toMatchObject({ status: 503, message: "The database is being brought up to date." });
+  await sql`insert into offchain.migration (name) values (${last!.name})`;
+  await expect.poll(askReady).toMatchObject({ status: 200 });
+  child.kill("SIGTERM");
+  const { stdout } = await exited;
+  expect(stdout.match(/DATABASE_READ_URL \S+ has the tables of an older version\./g)).toHaveLength(1);
+  await sql.end();
+  await Promise.all([primary.drop(), replica.drop()]);
+});
+
 test("it waits for a database that isn't there yet, and says that once", async () => {
   const port = await findFreePort();
   const url = withDatabase(database.url, "nobody_made_this_one");

@@ -1,6 +1,7 @@
 /** The HTTP API alone: reads what indexer and worker write to DATABASE_URL. Any number of these can run. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabases } from "../api/sql/database.ts";
+import { within } from "../api/sql/deadline.ts";
 import { listen } from "../api/listen.ts";
 import { createLog, describeError } from "../api/log.ts";
 import { createApi } from "../api/server.ts";
@@ -9,9 +10,12 @@ import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { exitOnOtherChain } from "./chain-check.ts";
-import { databaseUrlOrExit, requireDatabase, requireReplica } from "./database-check.ts";
+import { databaseUrlOrExit, findOldReplica, requireDatabase } from "./database-check.ts";
 import { listenProblem } from "./port.ts";
 import { exit, outliveReader, takeNoArguments } from "./process.ts";
+
+/** Longer than a connection takes. A replica that is gone without a word would else be waited for, though another came. */
+const REPLICA_TELLS_WITHIN_MS = 15_000;
 
 takeNoArguments();
 outliveReader();
@@ -35,14 +39,26 @@ void untilUsable(async () => {
     isUpgrading = false;
   }
 });
-void untilUsable(() => requireReplica(config));
+// A replica has what an upgrade changes later than its primary. One that doesn't tell answers what it can.
+let isReplicaOld = true;
+void untilUsable(async () => {
+  const old = await within(REPLICA_TELLS_WITHIN_MS, findOldReplica(config)).catch((error: unknown) => {
+    isReplicaOld = false;
+    throw error;
+  });
+  isReplicaOld = old !== undefined;
+  if (isReplicaOld)
+    throw new Error(
+      `${old} has the tables of an older version. Expected those of this one, which a replica gets by itself.`,
+    );
+});
 void exitOnOtherChain(config);
 const api = await createApi({
   config,
   databases,
   log,
   createPages: createExplorer,
-  isUpgrading: () => isUpgrading,
+  isUpgrading: () => isUpgrading || isReplicaOld,
 });
 const listener = await listen(api, config).catch((error: Error) => exit(listenProblem(error, config)));
 log("info", "listening", { url: listener.url });

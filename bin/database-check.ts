@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
-import { migrate } from "../offchain/migrate.ts";
+import { isMigrated, migrate } from "../offchain/migrate.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { exitWith } from "./process.ts";
 
@@ -22,9 +22,16 @@ export async function requireDatabase(config: Config): Promise<string> {
   return url;
 }
 
-/** @throws ConfigError where DATABASE_READ_URL is set and is no Postgres that answers */
-export async function requireReplica({ databaseReadUrl: url }: Config): Promise<void> {
-  if (url !== undefined) await checkDatabase(url, nameOfUrl(url, "DATABASE_READ_URL"));
+/**
+ * The name of a DATABASE_READ_URL whose tables are those of an older version still, undefined where there is none.
+ *
+ * @throws ConfigError where it is set and is no Postgres that answers
+ */
+export async function findOldReplica({ databaseReadUrl: url }: Config): Promise<string | undefined> {
+  if (url === undefined) return undefined;
+  const name = nameOfUrl(url, "DATABASE_READ_URL");
+  await checkDatabase(url, name);
+  return (await withConnection(url, isMigrated)) ? undefined : name;
 }
 
 /**

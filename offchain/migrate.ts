@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sql } from "postgres";
 import { ConfigError } from "../config.ts";
+import { isMissingTable } from "./network.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "migrations");
 
@@ -14,7 +15,7 @@ const MIGRATION_LOCK = 4_027_311_001;
  * @throws ConfigError where a newer version has changed the schema in a way that this one doesn't know
  */
 export async function migrate(sql: Sql): Promise<void> {
-  const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).toSorted();
+  const files = await listFiles();
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
     await tx`set local client_min_messages = warning`;
@@ -36,6 +37,20 @@ export async function migrate(sql: Sql): Promise<void> {
       await tx`insert into migration (name) values (${name})`;
     }
   });
+}
+
+/** Whether the schema has all that this version knows of. A replica may have it later than its primary. */
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const rows = await sql<{ name: string }[]>`select name from offchain.migration`.catch((error: unknown) => {
+    if (isMissingTable(error)) return [];
+    throw error;
+  });
+  const applied = new Set(rows.map(({ name }) => name));
+  return (await listFiles()).every((name) => applied.has(name));
+}
+
+async function listFiles(): Promise<string[]> {
+  return (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).toSorted();
 }
 
 /** The name without its number. Migrations that were written at the same time get new numbers when they are merged. */
