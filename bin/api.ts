@@ -42,12 +42,13 @@ void untilUsable(async () => {
 // A replica has what an upgrade changes later than its primary. One that doesn't tell answers what it can.
 let isReplicaOld = true;
 void untilUsable(async () => {
-  const old = await within(REPLICA_TELLS_WITHIN_MS, findOldReplica(config)).catch((error: unknown) => {
-    isReplicaOld = false;
-    throw error;
-  });
-  isReplicaOld = old !== undefined;
-  if (isReplicaOld)
+  let old: string | undefined;
+  try {
+    old = await within(REPLICA_TELLS_WITHIN_MS, findOldReplica(config));
+  } finally {
+    isReplicaOld = old !== undefined;
+  }
+  if (old !== undefined)
     throw new Error(
       `${old} has the tables of an older version. Expected those of this one, which a replica gets by itself.`,
     );
