@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createKey } from "../api/key/key.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
@@ -771,8 +771,8 @@ test("a token's metadata can be asked for from its page when the API takes it, w
   expect(await askedFor("-1 day")).toBe("now");
   // The clock of this machine is another one.
   const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() - 86_400_000);
+  onTestFinished(() => now.mockRestore());
   expect(await askedFor("1 hour")).toBe("now");
-  now.mockRestore();
   await askedFor(null);
 });
 
