@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { refreshWaitSeconds } from "../api/token/refresh.ts";
 import { placesText, type TokenStory } from "../offchain/token/token-story.ts";
 import type { Html } from "./html.ts";
 import { renderForeignLink } from "./link.ts";
@@ -15,9 +16,7 @@ export function renderMetadataStory(
   story: TokenStory | undefined,
   { refreshPath, cooldownSeconds }: { refreshPath: string; cooldownSeconds: number },
 ): Html {
-  const secondsAgo = story?.refresh_seconds_ago ?? cooldownSeconds;
-  // A request that is to come was before the clock was set back: refused for one period at most.
-  const waitSeconds = secondsAgo < -cooldownSeconds ? 0 : Math.min(cooldownSeconds - secondsAgo, cooldownSeconds);
+  const waitSeconds = refreshWaitSeconds(story?.refresh_seconds_ago ?? null, { cooldownSeconds });
   return html`<dl class="facts">${story ? renderRows(story) : row("Document", "not asked for yet")}</dl>
     <form method="post" action="${refreshPath}">
       <button ${waitSeconds > 0 ? html`disabled` : ""}>Refresh metadata</button>

@@ -5,6 +5,20 @@ import { HttpError, unknownToken } from "../http/errors.ts";
 import { eventHash } from "../../offchain/event-hash.ts";
 
 /**
+ * Seconds until a token's metadata may be asked for again, as `requestRefresh` decides it. `secondsAgo`: how long ago it
+ * was asked for, by the clock of the database; null where it wasn't.
+ */
+export function refreshWaitSeconds(
+  secondsAgo: number | null,
+  { cooldownSeconds }: { cooldownSeconds: number },
+): number {
+  // The clock was set back since.
+  if (secondsAgo === null || secondsAgo < -cooldownSeconds) return 0;
+  // A transaction that began before that of the last request may compute a longer wait than the whole period.
+  return Math.min(Math.max(0, cooldownSeconds - secondsAgo), cooldownSeconds);
+}
+
+/**
  * Asks the worker to fetch a token's metadata again.
  *
  * @throws HttpError 404 for an unknown token, 429 within `cooldownSeconds` of the last request
@@ -19,7 +33,7 @@ export async function requestRefresh(
   }: { chainId: number; contractAddress: string; tokenId: string; cooldownSeconds: number },
 ): Promise<void> {
   const address = toBytes(contractAddress);
-  const [answer] = await sql<{ is_known: boolean; is_queued: boolean; wait_seconds: number | null }[]>`
+  const [answer] = await sql<{ is_known: boolean; is_queued: boolean; seconds_ago: number | null }[]>`
     with known as materialized (
       select
         token.contract_address,
@@ -85,17 +99,14 @@ export async function requestRefresh(
       exists (select from known) as is_known,
       exists (select from queued) as is_queued,
       (
-        select
-          extract(epoch from before.refresh_requested_at - now())::float8 + ${cooldownSeconds}::float8
+        select extract(epoch from now() - before.refresh_requested_at)::float8
         from before
-      ) as wait_seconds
+      ) as seconds_ago
   `;
   if (!answer?.is_known) throw unknownToken(contractAddress, tokenId);
   if (answer.is_queued) return;
   // Of two simultaneous requests, the second sees the row from before the first: then it waits the whole period.
-  const isLast = answer.wait_seconds !== null && answer.wait_seconds > 0;
-  // A transaction that began before that of the last request may compute a longer wait than the whole period.
-  const wait = isLast ? Math.min(answer.wait_seconds!, cooldownSeconds) : cooldownSeconds;
+  const wait = refreshWaitSeconds(answer.seconds_ago, { cooldownSeconds }) || cooldownSeconds;
   const seconds = Math.max(1, Math.ceil(wait));
   throw new HttpError(
     429,
