@@ -110,7 +110,7 @@ test.each([
   ["rebuild", "--help", "Expected: npm run rebuild | npm run rebuild -- --refetch"],
   ["keys", "--help", "Expected: npm run keys -- create NAME | list | revoke PREFIX"],
   ["collections", "-h", "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list"],
-  ["metadata", "--help", "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
+  ["metadata", "--help", "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID] | retry"],
 ])("npm run %s says what it takes where that is asked for, whatever is set", async (name, argument, line) => {
   const command = startCommand(name, { env: { DATABASE_URL: "none" }, args: [argument] });
   expect([await command.ended, command.output()]).toEqual([0, `${line}\n`]);

@@ -142,6 +142,41 @@ test("refresh queues a collection, its own document too, and refresh of one id t
   expect(contract).toEqual({ is_due: true });
 });
 
+test("retry makes due what failed and was put off, but nothing that is under way or done", async () => {
+  await sql`update offchain.token_metadata set turn = null, due_at = null, media_due_at = null`;
+  await sql`
+    update offchain.token_metadata
+    set due_at = now() + interval '5 days', media_due_at = now() + interval '6 minutes', attempts = 7
+    where token_id = 1
+  `;
+  // A claim.
+  await sql`update offchain.token_metadata set due_at = now() + interval '110 seconds' where token_id = 2`;
+  await sql`update offchain.contract_metadata set uri_due_at = now() + interval '1 day', due_at = null`;
+
+  expect(await run("retry")).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: "mainnet: 1 documents, media of 1 tokens and 1 readings of contracts are due now.\n",
+  });
+  const tokens = await sql`
+    select
+      token_id,
+      attempts,
+      due_at <= now() as is_due,
+      media_due_at <= now() as is_media_due
+    from offchain.token_metadata
+    where token_id < 10
+    order by token_id
+  `;
+  expect([...tokens]).toEqual([
+    { token_id: "1", attempts: 7, is_due: true, is_media_due: true },
+    { token_id: "2", attempts: expect.any(Number), is_due: false, is_media_due: null },
+  ]);
+  const [contract] = await sql`select due_at, uri_due_at <= now() as is_due from offchain.contract_metadata`;
+  expect(contract).toEqual({ due_at: null, is_due: true });
+  expect((await run("retry")).stdout).toContain("mainnet: 0 documents, media of 0 tokens and 0 readings");
+});
+
 test("a token that isn't indexed any more says so, and isn't queued", async () => {
   await sql`insert into offchain.dropped_token (chain_id, contract_address, token_id) select chain_id, contract_address, 1 from offchain.contract_metadata`;
   await sql`update offchain.token_metadata set turn = null, due_at = null where token_id = 1`;
@@ -167,8 +202,9 @@ test.each([
     `Token id "${"9".repeat(78)}" is too large. Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1.`,
   ],
   [["refresh"], "Address is missing. Expected 0x and 40 hex digits."],
-  [["explain", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
-  [["forget", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
+  [["explain", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID] | retry"],
+  [["retry", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID] | retry"],
+  [["forget", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID] | retry"],
 ])("%j ends with code 1 and one line", async (args, line) => {
   expect(await run(...args)).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
 });
