@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { SILENCE_SECONDS } from "../offchain/network.ts";
 import { integer, list, number, oneOf, text } from "./http/field.ts";
 import type { Monitor } from "./monitor.ts";
 import type { NetworkRow } from "./network.ts";
@@ -65,9 +66,6 @@ export const Status = z
   })
   .openapi("Status", { description: "The state of this service." });
 export type Status = z.infer<typeof Status>;
-
-/** After so many seconds without a report the indexer counts as gone. It reports every second. */
-const SILENCE_SECONDS = 15;
 
 /** /status as this process knows it. */
 export function describeStatus(monitor: Monitor): Status {

@@ -52,7 +52,7 @@ export async function findHeadBlock(sql: Sql, { network }: { network: string }):
 }
 
 /** An indexer that has been silent for so long is taken to be gone, in seconds. It reports once a second. */
-const SILENCE_SECONDS = 15;
+export const SILENCE_SECONDS = 15;
 
 /** Whether an indexer follows the network now. Else what it last reported may be of another chain than the next will. */
 export async function isFollowed(sql: Sql, { network }: { network: Network }): Promise<boolean> {
