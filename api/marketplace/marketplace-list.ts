@@ -187,7 +187,7 @@ const IS_SPARSE = `
 const HELD_KEYS = `
   select string_agg(found.token_id::text, ',') as ids
   from (
-    ${held({ contract: "$1::bytea", chain: "null" })}
+    ${held({ contract: "$1::bytea" })}
     order by token.token_id
   ) as found
 `;

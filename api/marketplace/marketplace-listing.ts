@@ -84,7 +84,7 @@ export const listedOneByOne = (names: ScopeNames) => `
   ${JOIN_TOKEN}
   where
     ${isFillable("trade_order", "token")}
-    and ${isShownText({ chainId: names.chain, contractAddress: "trade_order.contract_address" })}
+    and ${isShownText({ chainId: CHAIN, contractAddress: "trade_order.contract_address" })}
   group by
     trade_order.contract_address,
     trade_order.token_id
@@ -95,7 +95,7 @@ export const listedOneByOne = (names: ScopeNames) => `
  * has its own condition on the collection, so that no table is read whole.
  */
 export function listedOverSets(names: ScopeNames & { contract: string }): string {
-  const { contract, account, chain } = names;
+  const { contract, account } = names;
   // Pages of a hidden collection are empty anyway. A list of an account must leave out hidden collections itself.
   const isOfCollection = account === undefined;
   const inCollection = (table: string) => `and ${table}.contract_address = ${contract}`;
@@ -155,7 +155,7 @@ export function listedOverSets(names: ScopeNames & { contract: string }): string
         balance: "ownership.balance",
         isApproved: isApprovedBy("said", "asked"),
       })}
-      ${isOfCollection ? "" : `and ${isShownText({ chainId: chain, contractAddress: "trade_order.contract_address" })}`}
+      ${isOfCollection ? "" : `and ${isShownText({ chainId: CHAIN, contractAddress: "trade_order.contract_address" })}`}
     group by trade_order.token_id
   `;
 }

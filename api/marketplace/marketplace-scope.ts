@@ -9,13 +9,13 @@ import { ZERO_LITERAL } from "../token/holding.ts";
  */
 export type Scope = Moment & { contractAddress?: string | undefined; accountAddress?: string | undefined };
 
-/** A scope in SQL: the parameters that hold its addresses and chain. */
-export type ScopeNames = { contract?: string; account?: string; chain: string };
+/** A scope in SQL: the parameters that hold its addresses. */
+export type ScopeNames = { contract?: string; account?: string };
 
 /** A scope in statements over orders: $1 is the account or the contract, $4 the contract where $1 is the account. */
 export function namesOf({ contractAddress, accountAddress }: Scope): ScopeNames {
-  if (accountAddress === undefined) return { contract: "$1::bytea", chain: CHAIN };
-  return { account: "$1::bytea", chain: CHAIN, ...(contractAddress !== undefined && { contract: "$4::bytea" }) };
+  if (accountAddress === undefined) return { contract: "$1::bytea" };
+  return { account: "$1::bytea", ...(contractAddress !== undefined && { contract: "$4::bytea" }) };
 }
 
 /** Parameters of statements that use `namesOf`. */
@@ -26,7 +26,7 @@ export const scopeParameters = ({ contractAddress, accountAddress, ...moment }: 
 ];
 
 /** SQL of the scope's tokens: those that somebody holds, or that the account holds. */
-export function held({ contract, account, chain }: ScopeNames): string {
+export function held({ contract, account }: ScopeNames): string {
   if (account === undefined) {
     return `
       select
@@ -47,7 +47,7 @@ export function held({ contract, account, chain }: ScopeNames): string {
       ${table}.owner = ${account}
       ${contract === undefined ? "" : `and ${table}.contract_address = ${contract}`}
       and ${condition}
-      and ${isShownText({ chainId: chain, contractAddress: `${table}.contract_address` })}
+      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
   `;
   return `
     ${side("token", `token.owner <> ${ZERO_LITERAL}`)}
