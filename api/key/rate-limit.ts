@@ -51,7 +51,8 @@ type Account = {
 };
 
 /**
- * Limits each client to `limit` requests a second and up to `burst` at once, over all processes that share the store.
+ * Limits each client to `limit` requests a second and up to `burst` at once, no fewer, over all processes that share the
+ * store.
  *
  * A client's first request in a window is admitted while the store is asked, so that slow clients never wait for it. So
  * each process may admit one request too many in a second.
@@ -67,7 +68,7 @@ export function createRateLimit({
   store: RateStore;
   isStoreUp: () => boolean;
 }): RateLimit {
-  const extra = Math.max(0, burst - limit);
+  const extra = burst - limit;
   const window = (keyPrefix: string, points: number, duration: number) => {
     // Used where the store fails: then each process counts for itself.
     const alone = new RateLimiterMemory({ keyPrefix, points, duration });
@@ -247,13 +248,12 @@ export function rateHeaders(
   budget: Budget,
   { limit, burst }: { limit: number; burst: number },
 ): Record<string, string> {
-  const most = Math.max(limit, burst);
   const remaining = String(budget.remaining);
   const reset = String(budget.resetSeconds);
   return {
-    "ratelimit-policy": `"default";q=${limit};w=${RATE_SECONDS}${most > limit ? `;burst=${most}` : ""}`,
+    "ratelimit-policy": `"default";q=${limit};w=${RATE_SECONDS}${burst > limit ? `;burst=${burst}` : ""}`,
     ratelimit: `"default";r=${remaining};t=${reset}`,
-    "ratelimit-limit": String(most),
+    "ratelimit-limit": String(burst),
     "ratelimit-remaining": remaining,
     "ratelimit-reset": reset,
   };
