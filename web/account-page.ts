@@ -3,7 +3,7 @@ import { listCollections } from "../api/marketplace/collection.ts";
 import { listAccountListings } from "../api/orderbook/listed-token.ts";
 import { listAccountEvents } from "../api/token/newest-event.ts";
 import { listHeld } from "../api/token/holding.ts";
-import { listOrderbookTokensOf, type OrderbookRow } from "../api/orderbook/orderbook.ts";
+import { listOrderbookTokensOf } from "../api/orderbook/orderbook.ts";
 import type { EventKey } from "../api/token/event.ts";
 import type { Network } from "../config.ts";
 import { renderAddressLink } from "./block-explorer.ts";
@@ -16,7 +16,7 @@ import { type AccountView, accountPath, collectionPath, withQuery } from "./path
 import { type ListPlace, loadPage, loadWindow, type Reader } from "./reader.ts";
 import { renderTabs, VIEW_TITLES } from "./tabs.ts";
 import { shorten } from "./text.ts";
-import { loadCards, renderTokenGrid } from "./token-grid.ts";
+import { type GridToken, loadCards, renderTokenGrid } from "./token-grid.ts";
 
 const TOKENS = 24;
 const EVENTS = 25;
@@ -92,12 +92,10 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
   return html`${await renderByCollection(reader, tokens, { linkOf })} ${renderPager({ path, query, next, isFirst })}`;
 }
 
-type Held = Partial<OrderbookRow> & { contract_address: string; token_id: string; balance?: string };
-
 /** A page's tokens under a heading for each collection. `linkOf`: a link beside the heading. */
 async function renderByCollection(
   reader: Reader,
-  tokens: readonly Held[],
+  tokens: readonly GridToken[],
   { linkOf }: { linkOf?: (collection: { address: string; name: string }) => Html } = {},
 ): Promise<Html> {
   if (tokens.length === 0) return NONE_ON_PAGE;

@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { listTokenCards, type TokenCard } from "../api/token/token-card.ts";
+import type { TokenKey } from "../api/token/token-lookup.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { tokenPath } from "./path.ts";
@@ -8,24 +9,25 @@ import { renderThumbnail } from "./picture.ts";
 import type { Reader } from "./reader.ts";
 import { isZero, oneLine, renderUnits, shortenId } from "./text.ts";
 
-type Key = { contract_address: string; token_id: string };
+/** A token of a grid, with its listing and how many units are held where these are known. */
+export type GridToken = TokenKey & Partial<OrderbookRow> & { balance?: string };
 
 /** Names and pictures of tokens, by contract and id. */
-export type Cards = { of: (key: Key) => TokenCard | undefined; nameOf: (key: Key) => string };
+export type Cards = { of: (key: TokenKey) => TokenCard | undefined; nameOf: (key: TokenKey) => string };
 
 /** @param tokens may contain the same token several times */
-export async function loadCards({ sql, chainId }: Reader, tokens: readonly Key[]): Promise<Cards> {
-  const wordOf = ({ contract_address, token_id }: Key) => `${contract_address}/${token_id}`;
+export async function loadCards({ sql, chainId }: Reader, tokens: readonly TokenKey[]): Promise<Cards> {
+  const wordOf = ({ contract_address, token_id }: TokenKey) => `${contract_address}/${token_id}`;
   const wanted = [...new Map(tokens.map((key) => [wordOf(key), key])).values()];
   const cards = new Map((await listTokenCards(sql, { chainId, tokens: wanted })).map((card) => [wordOf(card), card]));
-  const of = (key: Key) => cards.get(wordOf(key));
+  const of = (key: TokenKey) => cards.get(wordOf(key));
   return { of, nameOf: (key) => oneLine(of(key)?.name ?? "") || `#${shortenId(key.token_id)}` };
 }
 
 /** Tokens with pictures, and with their price if they are on sale. */
 export function renderTokenGrid(
   { network, chainId }: Reader,
-  { tokens, cards }: { tokens: readonly (Key & Partial<OrderbookRow> & { balance?: string })[]; cards: Cards },
+  { tokens, cards }: { tokens: readonly GridToken[]; cards: Cards },
 ): Html {
   return html`<ul class="grid">
     ${tokens.map(
@@ -41,10 +43,7 @@ export function renderTokenGrid(
   </ul>`;
 }
 
-function renderFacts(
-  { balance, ...token }: Partial<OrderbookRow> & { balance?: string },
-  { chainId }: { chainId: number },
-): Html | string {
+function renderFacts({ balance, ...token }: GridToken, { chainId }: { chainId: number }): Html | string {
   if (token.owner !== undefined && isZero(token.owner)) return "burned";
   const units = balance !== undefined && balance !== "1" ? html`× ${renderUnits(balance)}` : "";
   if (typeof token.order_hash !== "string" || token.current_price === undefined) return units;

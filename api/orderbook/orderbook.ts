@@ -15,6 +15,7 @@ import {
 } from "./order-listing.ts";
 import { createPage, type Page } from "../http/page.ts";
 import { ContractAddress, CurrentOwner, TokenIdHex } from "../token/token-field.ts";
+import type { TokenKey } from "../token/token-lookup.ts";
 import { type Moment, momentParameters } from "./trade-order.ts";
 
 const Flag = (description: string) => z.enum(["true", "false"]).openapi({ description });
@@ -117,12 +118,10 @@ const ITEMS_OF_OWNER = squeeze(
   placedItemsInPieces({ page: statement(PAGE_OF_OWNER, BY_TOKEN, ITEM), pieceItems: "$7" }),
 );
 
-type Key = { contract_address: string; token_id: string };
-
 /** Items of `tokens` as JSON, each with its index in `tokens`, in no order. Unknown and hidden tokens are left out. */
 export async function findOrderbookItems(
   stream: RowStream,
-  { tokens, ...moment }: Moment & { tokens: readonly Key[] },
+  { tokens, ...moment }: Moment & { tokens: readonly TokenKey[] },
 ): Promise<{ json: string; place: number }[]> {
   const found: { json: string; place: number }[] = [];
   await stream(ITEMS_BY_KEY, keyParameters(moment, tokens), (row) => {
@@ -134,7 +133,7 @@ export async function findOrderbookItems(
 /** The rows of `tokens`, by contract and id. Unknown and hidden tokens are left out. */
 export async function listOrderbookTokens(
   sql: Sql,
-  { tokens, ...moment }: Moment & { tokens: readonly Key[] },
+  { tokens, ...moment }: Moment & { tokens: readonly TokenKey[] },
 ): Promise<OrderbookRow[]> {
   return sql.unsafe<OrderbookRow[]>(ROWS_BY_KEY, keyParameters(moment, tokens), { prepare: true });
 }
@@ -142,7 +141,7 @@ export async function listOrderbookTokens(
 /** The same with an account's own best listing of each token; listings of other makers don't count. */
 export async function listOrderbookTokensOf(
   sql: Sql,
-  { accountAddress, tokens, ...moment }: Moment & { accountAddress: string; tokens: readonly Key[] },
+  { accountAddress, tokens, ...moment }: Moment & { accountAddress: string; tokens: readonly TokenKey[] },
 ): Promise<OrderbookRow[]> {
   const parameters = [...keyParameters(moment, tokens), toBytes(accountAddress)];
   return sql.unsafe<OrderbookRow[]>(ROWS_BY_MAKER, parameters, { prepare: true });
@@ -158,7 +157,7 @@ export async function findOrderbookToken(
   return row;
 }
 
-const keyParameters = (moment: Moment, tokens: readonly Key[]): Parameter[] => [
+const keyParameters = (moment: Moment, tokens: readonly TokenKey[]): Parameter[] => [
   toArray(tokens.map((token) => token.contract_address.slice(2))),
   ...momentParameters(moment),
   toArray(tokens.map((token) => token.token_id)),

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { toArray } from "../sql/database.ts";
+import type { TokenKey } from "./token-lookup.ts";
 
 /** A token in a list: its name and its stored media, empty where there is none. */
 export type TokenCard = {
@@ -18,7 +19,7 @@ const PREVIEW_TOKENS = 4;
 /** The cards of these tokens, in no order. Tokens without metadata are left out. */
 export async function listTokenCards(
   sql: Sql,
-  { chainId, tokens }: { chainId: number; tokens: readonly { contract_address: string; token_id: string }[] },
+  { chainId, tokens }: { chainId: number; tokens: readonly TokenKey[] },
 ): Promise<TokenCard[]> {
   if (tokens.length === 0) return [];
   return sql<TokenCard[]>`
@@ -52,8 +53,8 @@ export async function listTokenCards(
 export async function listPreviewTokens(
   sql: Sql,
   { addresses }: { addresses: readonly string[] },
-): Promise<{ contract_address: string; token_id: string }[]> {
-  return sql<{ contract_address: string; token_id: string }[]>`
+): Promise<TokenKey[]> {
+  return sql<TokenKey[]>`
     select
       '0x' || requested.address as contract_address,
       token.token_id
