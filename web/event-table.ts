@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { EventKey, EventRow } from "../api/token/event.ts";
+import type { EventRow } from "../api/token/event.ts";
 import { renderTransactionTime } from "./block-explorer.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
@@ -60,13 +60,6 @@ export function renderEventTable(
     </table>
   </div>`;
 }
-
-/** The sort key of a row, for the cursor. */
-export const eventRowKey = ({
-  block_number,
-  log_index,
-  batch_index,
-}: Pick<EventRow, "block_number" | "log_index" | "batch_index">): EventKey => [block_number, log_index, batch_index];
 
 const renderQuantity = ({ quantity }: Shown) =>
   quantity !== "1" && html` <span class="muted">× ${renderUnits(quantity)}</span>`;

@@ -1,9 +1,9 @@
 import { html } from "hono/html";
-import { listEvents } from "../api/token/event.ts";
+import { eventRowKey, listEvents } from "../api/token/event.ts";
 import { listTokenHolders } from "../api/token/holder.ts";
 import { listHistory } from "../api/orderbook/order-history.ts";
 import { listOffers } from "../api/orderbook/token-offer.ts";
-import { eventRowKey, renderEventTable } from "./event-table.ts";
+import { renderEventTable } from "./event-table.ts";
 import { collectionName } from "./collection-list.ts";
 import type { Html, Page } from "./html.ts";
 import { renderHolders, renderOffers, renderOrders } from "./token-table.ts";

@@ -82,6 +82,13 @@ export type EventRow = {
   broker: string | null;
 };
 
+/** The sort key of a row, of an event or of what an event left behind. */
+export const eventRowKey = ({
+  block_number,
+  log_index,
+  batch_index,
+}: Pick<EventRow, "block_number" | "log_index" | "batch_index">): EventKey => [block_number, log_index, batch_index];
+
 /** Later than all events: no block number reaches 2^53. */
 export const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
 

@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from "postgres";
 import { contractType, isShown, joinContract } from "./contract.ts";
 import { toBytes } from "../sql/database.ts";
-import { BEHIND_ALL, eventColumns, type EventKey, type EventRow } from "./event.ts";
+import { BEHIND_ALL, eventColumns, type EventKey, type EventRow, eventRowKey } from "./event.ts";
 
 /**
  * How many events are searched at once for those of an account, or for those that aren't hidden. No index has these;
@@ -24,7 +24,7 @@ export async function listNewestEvents(sql: Sql, { chainId, before = BEHIND_ALL,
   const found = await listInWindow(sql, { chainId, before, limit: limit + 1 }, sql`true`);
   const rows = found.slice(0, limit);
   // The end of the window is needed only where all rows of the window are returned.
-  return { rows, next: found.length > limit ? keyOf(rows.at(-1)!) : await findWindowEnd(sql, before) };
+  return { rows, next: found.length > limit ? eventRowKey(rows.at(-1)!) : await findWindowEnd(sql, before) };
 }
 
 /** Events in which an account took part, newest first, in the same window. */
@@ -44,10 +44,8 @@ export async function listAccountEvents(
     findWindowEnd(sql, before),
   ]);
   const last = rows.at(-1);
-  return { rows, next: rows.length === limit && last ? keyOf(last) : end };
+  return { rows, next: rows.length === limit && last ? eventRowKey(last) : end };
 }
-
-const keyOf = ({ block_number, log_index, batch_index }: EventRow): EventKey => [block_number, log_index, batch_index];
 
 const windowOf = (sql: Sql, before: EventKey) => sql`
   select
@@ -69,14 +67,14 @@ const windowOf = (sql: Sql, before: EventKey) => sql`
 
 /** The last event of a window. Undefined where it is the oldest of all. */
 async function findWindowEnd(sql: Sql, before: EventKey): Promise<EventKey | undefined> {
-  const [end] = await sql<{ block_number: number; log_index: number; batch_index: number }[]>`
+  const [end] = await sql<Parameters<typeof eventRowKey>>`
     select
       block_number,
       log_index,
       batch_index
     from (${windowOf(sql, before)} offset ${WINDOW_EVENTS - 1} limit 1) as last
   `;
-  return end && [end.block_number, end.log_index, end.batch_index];
+  return end && eventRowKey(end);
 }
 
 async function listInWindow(
