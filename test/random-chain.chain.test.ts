@@ -12,7 +12,7 @@ import { MAINNET_FINALITY } from "./block-server.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { compileMulticall3 } from "./multicall3.ts";
+import { putMulticall3 } from "./multicall3.ts";
 import { readAllRows, withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { randomChain } from "./random-chain.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
   for (const address of new Set(logs.map((log) => log.address))) await chain.request("anvil_setCode", address, code);
   for (const sender of new Set(logs.map((log) => log.sender)))
     await chain.request("anvil_setBalance", sender, "0xde0b6b3a7640000");
-  await chain.request("anvil_setCode", MULTICALL3_ADDRESS, compileMulticall3());
+  await putMulticall3(chain.rpcUrl);
 });
 
 /** Mines the next transactions of the random chain. */

@@ -1,14 +1,13 @@
 import postgres, { type Sql } from "postgres";
 import { encodeAbiParameters, type Hex, padHex, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MULTICALL3_ADDRESS } from "../../abis/multicall3.ts";
 import { type Anvil, startAnvil } from "../../demo/anvil.ts";
 import { inserter } from "../../test/api.ts";
 import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { bytesOf } from "../../test/orders.ts";
 import { mint } from "../../test/tokens.ts";
-import { compileMulticall3 } from "../../test/multicall3.ts";
+import { putMulticall3 } from "../../test/multicall3.ts";
 import { createCallReader, type ReadCalls } from "../chain/call.ts";
 import { claimDueContracts } from "./contract-queue.ts";
 import { requestContract } from "./contract-request.ts";
@@ -198,7 +197,7 @@ test("facts come out right where there is no Multicall3", async () => {
 });
 
 test("facts come out right through Multicall3", async () => {
-  await rpc.send([{ method: "anvil_setCode", params: [MULTICALL3_ADDRESS, compileMulticall3()] }]);
+  await putMulticall3(anvil.rpcUrl);
   expect(await readAll(createCallReader(rpc))).toEqual(expectedFacts);
 });
 
