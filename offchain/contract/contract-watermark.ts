@@ -7,11 +7,12 @@ import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
  * replaced. Known contracts don't change, except those that were dropped because an earlier deployment lacked them, and
  * those that came by another event, as a reorg may put another contract at an address. After a new deployment is published
  * all blocks are looked at, because it may have more contracts in old blocks (another start block, another list).
- *
- * @returns how many contracts are new
  */
-export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_block, deployment }: IndexedNetwork) {
-  return sql.begin(async (tx) => {
+export async function enqueueContracts(
+  sql: Sql,
+  { network, chain_id, indexed_block, deployment }: IndexedNetwork,
+): Promise<void> {
+  await sql.begin(async (tx) => {
     await tx`
       insert into offchain.contract_watermark (chain_id, block_number)
       values (${chain_id}, 0)
@@ -24,8 +25,7 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
       where chain_id = ${chain_id}
       for update skip locked
     `;
-    if (!watermark) return 0;
-    if (watermark.block_number === indexed_block && watermark.deployment === deployment) return 0;
+    if (!watermark || (watermark.block_number === indexed_block && watermark.deployment === deployment)) return;
     const from =
       watermark.deployment === deployment ? Math.min(watermark.block_number, indexed_block) - REORG_BLOCKS : 0;
     const onchain = tx(`onchain_${network}`);
@@ -44,28 +44,22 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
         where c.block_number between ${from} and ${indexed_block}
       )
     `;
-    const [noted] = await tx<{ count: number }[]>`
-      with ${seen},
-      noted as (
-        insert into offchain.contract_metadata as m (chain_id, contract_address, due_at, uri_due_at, first_event_hash)
-        select ${chain_id}, contract_address, now(), now(), hash
-        from seen
-        where not exists (
-          select
-          from offchain.contract_metadata known
-          where
-            known.chain_id = ${chain_id}
-            and known.contract_address = seen.contract_address
-            and known.first_event_hash is not null
-        )
-        order by contract_address
-        -- Another worker may have come to its tokens before.
-        on conflict (chain_id, contract_address) do update set first_event_hash = excluded.first_event_hash
-        -- For a row that was there before, xmax is this transaction.
-        returning m.xmax = 0 as is_new
+    await tx`
+      with ${seen}
+      insert into offchain.contract_metadata (chain_id, contract_address, due_at, uri_due_at, first_event_hash)
+      select ${chain_id}, contract_address, now(), now(), hash
+      from seen
+      where not exists (
+        select
+        from offchain.contract_metadata known
+        where
+          known.chain_id = ${chain_id}
+          and known.contract_address = seen.contract_address
+          and known.first_event_hash is not null
       )
-      select count(*) filter (where is_new)::int as count
-      from noted
+      order by contract_address
+      -- Another worker may have come to its tokens before.
+      on conflict (chain_id, contract_address) do update set first_event_hash = excluded.first_event_hash
     `;
     await tx`
       with ${seen},
@@ -100,6 +94,5 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
       set block_number = ${indexed_block}, deployment = ${deployment}
       where chain_id = ${chain_id}
     `;
-    return noted!.count;
   });
 }

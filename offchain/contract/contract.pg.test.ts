@@ -433,15 +433,21 @@ describe("the queue of contracts", () => {
 
   test("a reorg's contract behind the watermark is found, as on a chain that is shorter now, and a new deployment is looked at whole", async () => {
     await clear();
+    const countNew = async (network: ReturnType<typeof indexed>) => {
+      const count = async () => (await sql`select from offchain.contract_metadata`).length;
+      const before = await count();
+      await enqueueContracts(sql, network);
+      return (await count()) - before;
+    };
     await addContract(padHex("0x01", { size: 20 }), { block: 1000 });
-    expect(await enqueueContracts(sql, indexed(1000))).toBe(1);
-    expect(await enqueueContracts(sql, indexed(1000))).toBe(0);
+    expect(await countNew(indexed(1000))).toBe(1);
+    expect(await countNew(indexed(1000))).toBe(0);
     await addContract(padHex("0x02", { size: 20 }), { block: 995 });
-    expect(await enqueueContracts(sql, indexed(1001))).toBe(1);
+    expect(await countNew(indexed(1001))).toBe(1);
     await addContract(padHex("0x03", { size: 20 }), { block: 5 });
-    expect(await enqueueContracts(sql, indexed(1002))).toBe(0);
-    expect(await enqueueContracts(sql, indexed(1003, "b"))).toBe(1);
+    expect(await countNew(indexed(1002))).toBe(0);
+    expect(await countNew(indexed(1003, "b"))).toBe(1);
     await addContract(padHex("0x04", { size: 20 }), { block: 500 });
-    expect(await enqueueContracts(sql, indexed(500, "b"))).toBe(1);
+    expect(await countNew(indexed(500, "b"))).toBe(1);
   });
 });
