@@ -6,7 +6,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
-import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
+import { isRunning, WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { serveRpc } from "../../test/rpc-server.ts";
 import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
@@ -218,7 +218,7 @@ test("bad origins neither reach private addresses, nor fill the memory, nor hold
   await expect.poll(() => [...kept].filter(({ destroyed }) => !destroyed), { timeout: WAIT_TIMEOUT_MS }).toEqual([]);
   expect(kept.size).toBeGreaterThan(0);
   expect(canary.requests).toEqual([]);
-  expect(worker.isRunning()).toBe(true);
+  expect(isRunning(worker.pid)).toBe(true);
   expect(worker.peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
   console.log(
     `good tokens ${usual.toFixed(2)} s alone, ${beside.toFixed(2)} s beside; peak memory ${Math.round(worker.peakMemoryMb())} MB`,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
-import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
+import { isRunning, WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type NameServer, serveNames } from "../../test/name-server.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { serveRpc } from "../../test/rpc-server.ts";
@@ -93,7 +93,7 @@ test("a name whose addresses change between check and connection leads to no pri
   for (const name of Object.keys(NAMES))
     expect(names.questions.filter((asked) => asked === name).length).toBeGreaterThanOrEqual(2);
   expect((await readFailures())[3]?.codes).toEqual(["private_address"]);
-  expect(worker.isRunning()).toBe(true);
+  expect(isRunning(worker.pid)).toBe(true);
   expect(canary.requests).toEqual([]);
   // The canary would have told.
   await fetch(`${canary.url}/directly`);
