@@ -9,6 +9,8 @@ import { startProcess } from "./process.ts";
 
 const CONNECTIONS = 32;
 const SECONDS = 4;
+const READY_POLL_MS = 20;
+const READY_TIMEOUT_MS = 60_000;
 /** So many rounds, of which the median counts. */
 export const ROUNDS = 3;
 
@@ -53,7 +55,7 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
   const bare = startProcess({ name: "bare", args: ["bench/bare-route.ts"], env: { DATABASE_URL: url } });
   const constantPort = Number((await constant.waitForLine("constant at ")).split(" ").at(-1));
   const barePort = Number((await bare.waitForLine("bare at ")).split(" ").at(-1));
-  await untilReady(port);
+  await waitUntilReady(`http://127.0.0.1:${port}`);
   const loadFrom = (name: string, to: number, paths: string[], connections = CONNECTIONS) =>
     Promise.race([api.died, constant.died, bare.died, measure({ name, port: to, paths, connections })]);
   const load: ApiBench["load"] = (name, paths, connections) => loadFrom(name, port, paths, connections);
@@ -162,13 +164,14 @@ async function measure({
   }
 }
 
-async function untilReady(port: number): Promise<void> {
-  for (;;) {
-    const status = await fetch(`http://127.0.0.1:${port}/ready`).then(
-      (response) => response.status,
-      () => 0,
+/** Settles once an API has something to answer from. @throws Error where it takes longer than a minute */
+export async function waitUntilReady(apiUrl: string): Promise<void> {
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; Date.now() < deadline; await sleep(READY_POLL_MS)) {
+    const isReady = await fetch(`${apiUrl}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
     );
-    if (status === 200) return;
-    await sleep(100);
+    if (isReady) return;
   }
+  throw new Error(`${apiUrl}/ready is not 200 after ${READY_TIMEOUT_MS} ms.`);
 }

@@ -8,6 +8,8 @@ import type { BenchPostgres } from "./database.ts";
 export const CHAIN_ID = 1;
 /** One contract has all the measured tokens; others are there so that an owner's contracts are a list. */
 export const CONTRACT = `0x${"c0".repeat(20)}`;
+/** How many these are. */
+export const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
 /** Holds a tenth of the tokens. */
 export const OWNER = `0x${"aa".repeat(20)}`;
 const OTHER_CONTRACTS = 2000;

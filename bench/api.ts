@@ -2,11 +2,9 @@ import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
 import { ms, placesAcross, placesFrom, placesTo, ROUNDS, startApiBench, type Target } from "./api-harness.ts";
 import type { LoadResult } from "./api-load.ts";
-import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
+import { CONTRACT, createApiDatabase, OWNER, TOKENS } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import { type Figure, median } from "./figure.ts";
-
-const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
 
 /** Speed of the read API against a constant answer of the same size in the same run. */
 export async function benchApi(): Promise<Figure[]> {

@@ -2,13 +2,11 @@ import type { KeyObject } from "node:crypto";
 import { encodeCursor, type SortKey } from "../api/http/cursor.ts";
 import { scopeOfList } from "../web/reader.ts";
 import { ms, placesAcross, startApiBench, type Target } from "./api-harness.ts";
-import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
+import { CONTRACT, createApiDatabase, OWNER, TOKENS } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
 import { addListings } from "./market-rows.ts";
 
-/** Of one collection, each of them on sale. */
-const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
 /** A page is answered within this, in milliseconds, for all but one of a hundred. */
 const GOAL = { atMost: 50 };
 

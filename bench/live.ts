@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "../indexer/free-port.ts";
 import { type Anvil, startAnvil } from "../demo/anvil.ts";
 import { createRequest } from "../test/chain.ts";
+import { waitUntilReady } from "./api-harness.ts";
 import { type BenchDatabase, startBenchPostgres } from "./database.ts";
 import { type BenchOptions, type Figure, median, percentile, WrongResultError } from "./figure.ts";
 import { MINTS_PER_CALL, minterBytecode } from "./minter.ts";
@@ -17,7 +18,6 @@ const BLOCK_INTERVAL_MS = 1_000;
 const POLL_MS = 20;
 /** After which a block that isn't answered from is lost. */
 const LOST_AFTER_MS = 30_000;
-const READY_TIMEOUT_MS = 60_000;
 
 const API_ENTRY = join(import.meta.dirname, "../bin/api.ts");
 const API_KEY = "benchmark-key";
@@ -123,17 +123,6 @@ async function findNewestTokenId(apiUrl: string, { address }: Minter): Promise<n
   if (!response.ok) throw new Error(`The API answered ${response.status}: ${await response.text()}`);
   const { result } = (await response.json()) as { result: { token_id: string }[] };
   return Number(result[0]?.token_id ?? -1);
-}
-
-async function waitUntilReady(apiUrl: string): Promise<void> {
-  for (const deadline = Date.now() + READY_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-    const isReady = await fetch(`${apiUrl}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady) return;
-  }
-  throw new Error(`${apiUrl}/ready is not 200 after ${READY_TIMEOUT_MS} ms.`);
 }
 
 /** Each mint is one event and one token. */

@@ -1,13 +1,10 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
 import { placesAcross, placesFrom, placesTo, startApiBench, type Target } from "./api-harness.ts";
-import { CHAIN_ID, CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
+import { CHAIN_ID, CONTRACT, createApiDatabase, OWNER, TOKENS } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
 import { addListings } from "./market-rows.ts";
-
-/** Each of them listed. */
-const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
 
 /** Speed of the Orderbook's and the Marketplace's lists, every token of a large collection on sale. */
 export async function benchMarket(): Promise<Figure[]> {

@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { MULTICALL3_ADDRESS } from "../abis/multicall3.ts";
+import { word } from "../offchain/chain/word.ts";
 import { serveCalls } from "../test/node-server.ts";
 import type { Origin } from "../test/origin.ts";
 
@@ -51,8 +52,4 @@ function tokenUri({ to, data }: { to: Hex; data: Hex }, uriOf: UriOf): string {
   const tokenId = BigInt(`0x${data.slice(10)}`).toString();
   const uri = Buffer.from(uriOf(to, tokenId));
   return word(32) + word(uri.length) + uri.toString("hex").padEnd(Math.ceil(uri.length / 32) * 64, "0");
-}
-
-function word(value: number): string {
-  return value.toString(16).padStart(64, "0");
 }
