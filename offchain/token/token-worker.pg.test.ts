@@ -58,17 +58,25 @@ function work(contracts: Record<Hex, FakeContract>): Promise<void> {
   return workBy(createFakeCalls(contracts));
 }
 
-async function workBy(readCalls: ReadCalls, by = fetcher): Promise<void> {
-  const readDocument = createDocumentReader({ fetcher: by, readCalls: new Map([[CHAIN_ID, readCalls]]) });
-  await runTokenWorker(sql, {
+/** Runs a worker until its queue is empty, or until the `signal` where there is one. */
+function workBy(readCalls: ReadCalls, options: Partial<Parameters<typeof runTokenWorker>[1]> = {}): Promise<void> {
+  return runTokenWorker(sql, {
     network: "mainnet",
     chainId: CHAIN_ID,
     readCalls,
-    readDocument,
+    readDocument: createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) }),
     concurrency: 16,
     signal: new AbortController().signal,
-    isOneShot: true,
+    isOneShot: options.signal === undefined,
+    ...options,
   });
+}
+
+/** A reader of documents wherever they are but on a chain. */
+const createReader = (by = fetcher) => createDocumentReader({ fetcher: by, readCalls: new Map() });
+
+function readContractUris(readCalls: ReadCalls, readDocument = createReader()): Promise<number> {
+  return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument, signal: new AbortController().signal });
 }
 
 type State = {
@@ -233,7 +241,9 @@ test("the id of an ERC-1155 token is tried in other forms, too, while one of the
   pages = { [`/ipfs/${cid}/42`]: '{"name":"decimal"}' };
   await mint(sql, { contract: address(4), tokens: [42, 43], block: 5, standard: "ERC1155" });
   await enqueueTokens(sql, indexedTo(5));
-  await workBy(createFakeCalls({ [address(4)]: () => `ipfs://${cid}/{id}` }), gateways);
+  await workBy(createFakeCalls({ [address(4)]: () => `ipfs://${cid}/{id}` }), {
+    readDocument: createReader(gateways),
+  });
   expect(await stateOf(address(4))).toMatchObject([
     { name: "decimal", token_uri: `ipfs://${cid}/42` },
     { name: null, error_code: null, attempts: 0, due_in: expect.closeTo(60, -2) },
@@ -443,7 +453,6 @@ test("a document that Postgres won't take stands in nobody's way", async () => {
 });
 
 test("tokens of a host that is paused wait without an attempt, others don't", async () => {
-  pages["/429"] = 429;
   pages["/fine"] = '{"name":"fine"}';
   const busy = await serveOrigin((_, response) => response.writeHead(429, { "retry-after": "60" }).end());
   // A busy host says nothing about the form of the id.
@@ -460,21 +469,13 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   await mint(sql, { contract: address(6), tokens: Array.from({ length: 50 }, (_, i) => i), block: 5 });
   await mint(sql, { contract: address(7), tokens: [1, 2, 3], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
-  const signal = new AbortController();
-  const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
-  const running = runTokenWorker(sql, {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readCalls,
-    readDocument,
-    concurrency: 4,
-    signal: signal.signal,
-  });
+  const end = new AbortController();
+  const running = workBy(readCalls, { readDocument: createReader(other), concurrency: 4, signal: end.signal });
   await expect.poll(async () => (await stateOf(address(7))).map(({ name }) => name)).toEqual(["fine", "fine", "fine"]);
   await expect
     .poll(async () => (await stateOf(address(6))).filter(({ turn, due_in }) => turn === null && due_in! > 10).length)
     .toBe(50);
-  signal.abort();
+  end.abort();
   await running;
   const states = await stateOf(address(6));
   expect(states.filter(({ error_code }) => error_code === "http_429").length).toBe(busy.requests.length);
@@ -495,24 +496,16 @@ test("a worker keeps what it works on, and gives it back when it is asked to end
   const other = createFetcher({ concurrency: 4, allowHosts: [silent.host], ipfsGateways: [], arweaveGateways: [] });
   await mint(sql, { contract: address(8), tokens: [1, 2], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
-  const signal = new AbortController();
+  const end = new AbortController();
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
-  const running = runTokenWorker(sql, {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readCalls,
-    readDocument,
-    concurrency: 4,
-    signal: signal.signal,
-  });
+  const running = workBy(readCalls, { readDocument: createReader(other), concurrency: 4, signal: end.signal });
   await expect.poll(() => silent.requests.length).toBe(2);
   // Even if the host takes longer than a lease.
   await sql`update offchain.token_metadata set due_at = now() + interval '50 seconds'`;
   vi.advanceTimersByTime(40_000);
   await expect.poll(async () => (await stateOf(address(8))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
   vi.useRealTimers();
-  signal.abort();
+  end.abort();
   await running;
   const states = await stateOf(address(8));
   for (const state of states) {
@@ -525,38 +518,27 @@ test("a worker keeps what it works on, and gives it back when it is asked to end
 test("tokens whose reading failed by a fault of ours are due again, and nothing waits for them", async () => {
   await mint(sql, { contract: address(13), tokens: [1, 2], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
-  const options = {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
-    concurrency: 16,
-    signal: new AbortController().signal,
-    isOneShot: true,
-  };
-  await runTokenWorker(sql, { ...options, readCalls: () => Promise.reject(new Error("a fault")) });
+  await workBy(() => Promise.reject(new Error("a fault")));
   expect((await stateOf(address(13))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
   await sql`update offchain.token_metadata set due_at = now()`;
-  await runTokenWorker(sql, { ...options, readCalls: createFakeCalls({ [address(13)]: () => inline("read") }) });
+  await work({ [address(13)]: () => inline("read") });
   expect((await stateOf(address(13))).map(({ name }) => name)).toEqual(["read", "read"]);
 });
 
 test("tokens stay in the queue while fetches wait for a place, up to a limit while none does", async () => {
   await mint(sql, { contract: address(10), tokens: Array.from({ length: 1000 }, (_, i) => i), block: 5 });
   await enqueueTokens(sql, indexedTo(5));
-  const signal = new AbortController();
+  const end = new AbortController();
   let isBusy = true;
   let read = 0;
-  const running = runTokenWorker(sql, {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readCalls: createFakeCalls({ [address(10)]: () => `${origin.url}/x` }),
+  const running = workBy(createFakeCalls({ [address(10)]: () => `${origin.url}/x` }), {
     readDocument: () => {
       read++;
       return new Promise(() => {});
     },
     concurrency: 64,
     isBusy: () => isBusy,
-    signal: signal.signal,
+    signal: end.signal,
   });
   await expect.poll(() => read).toBe(100);
   await sleep(100);
@@ -565,7 +547,7 @@ test("tokens stay in the queue while fetches wait for a place, up to a limit whi
   await expect.poll(() => read).toBe(500);
   await sleep(100);
   expect(read).toBe(500);
-  signal.abort();
+  end.abort();
   await running;
   const states = await stateOf(address(10));
   expect(states.filter(({ attempts }) => attempts === 0)).toHaveLength(1000);
@@ -624,10 +606,8 @@ test("contracts tell of themselves: image, description, and a name where they ha
     [address(22)]: () => uri,
     [address(23)]: () => undefined,
   });
-  const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
-  const options = { chainId: CHAIN_ID, readCalls, readDocument, signal: new AbortController().signal };
-  expect(await readDueContractUris(sql, options)).toBe(3);
-  expect(await readDueContractUris(sql, options)).toBe(0);
+  expect(await readContractUris(readCalls)).toBe(3);
+  expect(await readContractUris(readCalls)).toBe(0);
   const rows =
     await sql`select name, description, image, uri_error_code as code from offchain.contract_metadata order by contract_address`;
   expect(rows).toEqual([
@@ -655,13 +635,11 @@ describe("a contract's document that changes", () => {
     return row;
   };
   const read = ({ before = async () => {} }: { before?: () => Promise<unknown> } = {}) => {
-    const reader = createDocumentReader({ fetcher, readCalls: new Map() });
-    const readDocument: typeof reader = async (...source) => {
+    const reader = createReader();
+    return readContractUris(readCalls, async (...source) => {
       await before();
       return reader(...source);
-    };
-    const { signal } = new AbortController();
-    return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument, signal });
+    });
   };
   /** Changes the document, and logs that like the contract. */
   const change = async (to: typeof document, block: number) => {
@@ -796,10 +774,8 @@ describe("a contract that has no document yet", () => {
     `;
     return row!;
   };
-  const readBy = (readCalls: ReadCalls, readDocument = createDocumentReader({ fetcher, readCalls: new Map() })) =>
-    readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument, signal: new AbortController().signal });
   const read = (uri: string | undefined, readDocument?: DocumentReader) =>
-    readBy(createFakeCalls({ [contract]: () => uri }), readDocument);
+    readContractUris(createFakeCalls({ [contract]: () => uri }), readDocument);
   const makeDue = () =>
     sql`update offchain.contract_metadata set uri_due_at = now() where uri_due_at is not null and contract_address = ${bytes}`;
   const found = `data:application/json,${JSON.stringify({ description: "found" })}`;
@@ -849,11 +825,11 @@ describe("a contract that has no document yet", () => {
   });
 
   test("because its node has put the call off keeps its attempts and its error", async () => {
-    await readBy(async (calls) => calls.map(() => ({ kind: "fault", message: "slow", againSeconds: 600 })));
+    await readContractUris(async (calls) => calls.map(() => ({ kind: "fault", message: "slow", againSeconds: 600 })));
     expect(await state()).toMatchObject({ code: null, attempts: 0 });
     expect((await state()).due_in).toBeGreaterThan(590);
     await makeDue();
-    await readBy(async (calls) => calls.map(() => ({ kind: "fault", message: "down" })));
+    await readContractUris(async (calls) => calls.map(() => ({ kind: "fault", message: "down" })));
     expect(await state()).toMatchObject({ code: "rpc", attempts: 1 });
   });
 
@@ -862,18 +838,12 @@ describe("a contract that has no document yet", () => {
     for (const other of others) await mint(sql, { contract: other, tokens: [1], block: 6 });
     await enqueueTokens(sql, indexedTo(6));
     const slow = Promise.withResolvers<void>();
-    const reader = createDocumentReader({ fetcher, readCalls: new Map() });
-    const reading = readDueContractUris(sql, {
-      chainId: CHAIN_ID,
-      readCalls: async (calls) =>
-        createFakeCalls(Object.fromEntries(calls.map(({ to }) => [to, () => (to === contract ? "slow://" : found)])))(
-          calls,
-        ),
-      readDocument: async (...source) => {
-        if (source[0].kind !== "data") await slow.promise;
-        return reader(...source);
-      },
-      signal: new AbortController().signal,
+    const reader = createReader();
+    const uris = Object.fromEntries(others.map((other) => [other, () => found]));
+    const readCalls = createFakeCalls({ ...uris, [contract]: () => "slow://" });
+    const reading = readContractUris(readCalls, async (...source) => {
+      if (source[0].kind !== "data") await slow.promise;
+      return reader(...source);
     });
     await expect
       .poll(async () => {
@@ -887,19 +857,16 @@ describe("a contract that has no document yet", () => {
   });
 
   test("is read beside no more than a hundred", async () => {
-    for (let i = 0; i < 120; i++) await mint(sql, { contract: address(100 + i), tokens: [1], block: 6 });
+    const others = Array.from({ length: 120 }, (_, i) => address(100 + i));
+    for (const other of others) await mint(sql, { contract: other, tokens: [1], block: 6 });
     await enqueueTokens(sql, indexedTo(6));
     const end = Promise.withResolvers<void>();
     let read = 0;
-    const reading = readDueContractUris(sql, {
-      chainId: CHAIN_ID,
-      readCalls: async (calls) => createFakeCalls(Object.fromEntries(calls.map(({ to }) => [to, () => found])))(calls),
-      readDocument: async () => {
-        read++;
-        await end.promise;
-        return { kind: "postponed", seconds: 60, host: "" };
-      },
-      signal: new AbortController().signal,
+    const readCalls = createFakeCalls(Object.fromEntries([contract, ...others].map((each) => [each, () => found])));
+    const reading = readContractUris(readCalls, async () => {
+      read++;
+      await end.promise;
+      return { kind: "postponed", seconds: 60, host: "" };
     });
     await expect.poll(() => read).toBe(100);
     await sleep(100);
@@ -959,16 +926,9 @@ describe("after an update that the node doesn't show yet", () => {
   );
 
   test("of the contract itself, it is looked at once more", async () => {
-    const says = async (
-      description: string,
-      readDocument = createDocumentReader({ fetcher, readCalls: new Map() }),
-    ) => {
-      await readDueContractUris(sql, {
-        chainId: CHAIN_ID,
-        readCalls: createFakeCalls({ [contract]: () => `data:application/json,${JSON.stringify({ description })}` }),
-        readDocument,
-        signal: new AbortController().signal,
-      });
+    const says = async (description: string, readDocument?: DocumentReader) => {
+      const uri = `data:application/json,${JSON.stringify({ description })}`;
+      await readContractUris(createFakeCalls({ [contract]: () => uri }), readDocument);
       const [row] = await sql`
         select description, extract(epoch from uri_due_at - now()) > 55 as is_later from offchain.contract_metadata
       `;
@@ -1002,18 +962,11 @@ test("new tokens and retries that are claimed together are read a multicall at a
   await sql`update offchain.token_metadata set turn = null where token_id < 130`;
   const asked: number[] = [];
   const uriOf = createFakeCalls({ [address(1)]: (_, [id]) => inline(String(id)) });
-  await runTokenWorker(sql, {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readCalls: (calls) => {
-      asked.push(calls.length);
-      return uriOf(calls);
-    },
-    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
-    concurrency: 64,
-    signal: new AbortController().signal,
-    isOneShot: true,
-  });
+  const readCalls: ReadCalls = (calls) => {
+    asked.push(calls.length);
+    return uriOf(calls);
+  };
+  await workBy(readCalls, { concurrency: 64 });
   expect(Math.max(...asked)).toBe(100);
   expect(asked.reduce((sum, count) => sum + count, 0)).toBe(450);
   expect((await stateOf(address(1))).filter(({ name }) => name !== null)).toHaveLength(450);
@@ -1054,16 +1007,7 @@ test("megabytes in token URIs are read and written some at a time", async () => 
   };
   await mint(sql, { contract: address(1), tokens: Array.from({ length: TOKENS }, (_, i) => i), block: 1 });
   await enqueueTokens(sql, indexedTo(1));
-  await runTokenWorker(sql, {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readCalls,
-    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
-    concurrency: 64,
-    signal: new AbortController().signal,
-    onStored: (outcomes) => void (stored += outcomes.length),
-    isOneShot: true,
-  });
+  await workBy(readCalls, { concurrency: 64, onStored: (outcomes) => void (stored += outcomes.length) });
   const states = await stateOf(address(1));
   expect(states.map(({ name, error_code }) => [name, error_code])).toEqual(
     Array.from({ length: TOKENS }, (_, i) => [String(i), null]),
@@ -1079,25 +1023,19 @@ test("large documents wait for what was read before them to be written", async (
   await enqueueTokens(sql, indexedTo(5));
   for (const id of tokens) pages[`/${id}`] = JSON.stringify({ name: `${id}`, filler: "x".repeat(2_000_000) });
   const readCalls = createFakeCalls({ [contract]: (_, [id]) => `${origin.url}/${String(id)}` });
-  const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
+  const readDocument = createReader();
   // A host that hasn't answered yet gets only a few requests, so it answers one first.
   await readDocument(parseUri(`${origin.url}/0`), { chainId: CHAIN_ID });
   const isBlocked = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
   let read = 0;
-  const working = runTokenWorker(sql, {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    readCalls,
+  const working = workBy(readCalls, {
     readDocument: async (...args) => {
       await isBlocked.promise;
       const document = await readDocument(...args);
       if (document.kind === "document") read++;
       return document;
     },
-    concurrency: 16,
-    signal: new AbortController().signal,
-    isOneShot: true,
   });
   await expect.poll(() => sql`select from offchain.token_metadata where turn is null`).toHaveLength(60);
   const blocking = sql.begin(async (tx) => {
