@@ -324,6 +324,7 @@ describe("tokens of an account", () => {
     await placeOrder(t.sql, 1);
     await placeOrder(t.sql, 2, { token_id: MAX_ID.toString(), start_amount: "7", currency_address: DOLLARS });
     const { body } = await get(`portfolio/${ALICE}/collections`);
+    expect(body.data).toHaveLength(3);
     for (const { address, user_token_count, user_listed_tokens, token_count } of body.data) {
       expect((await held(`collection=${String(address)}`)).token_count).toBe(user_token_count);
       expect((await held(`collection=${String(address)}&buy_now=true`)).token_count).toBe(user_listed_tokens);
