@@ -270,9 +270,9 @@ export type OrderbookToken = {
   end_date: string;
   /** Address of the first fee recipient that isn't the seller, else of the exchange's contract. */
   broker_id: string;
-  /** A listing could be filled now by anybody: begun, not over, neither cancelled nor filled, its maker's counter not raised, the units still theirs and approved. */
+  /** A listing could be filled now by anybody: begun, not over, neither cancelled nor filled, its maker's counter not raised, the units still theirs and approved. Its zone, or the token's contract, may refuse all the same: that shows when it is filled. */
   is_listed: "true" | "false";
-  /** An offer on the token, or on any of its contract, could be accepted now, as far as the last few seconds tell of its maker's money. */
+  /** An offer on the token, or on any of its contract, could be accepted now, as far as the last few seconds tell of its maker's money. Its zone, or the contract of the token or the currency, may refuse all the same. */
   has_offer: "true" | "false";
   /** Extension: contract of the listing's currency; the zero address is the chain's own. */
   currency_address: string;
@@ -407,7 +407,7 @@ export type FillableOrder = {
   exchange_address: string;
   /** Unix seconds of when it was sent here first. */
   placed_timestamp: number;
-  /** What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last few seconds. */
+  /** What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last few seconds. Whether its zone, or a contract that is to move something, agrees isn't asked. */
   is_fillable: boolean;
   /** As Seaport and its client take them. Texts of numbers are decimal. */
   parameters: {

@@ -42,11 +42,12 @@ export const OrderbookToken = z
     broker_id: text("Address of the first fee recipient that isn't the seller, else of the exchange's contract."),
     is_listed: Flag(
       "A listing could be filled now by anybody: begun, not over, neither cancelled nor filled, its maker's counter not " +
-        "raised, the units still theirs and approved.",
+        "raised, the units still theirs and approved. Its zone, or the token's contract, may refuse all the same: that " +
+        "shows when it is filled.",
     ),
     has_offer: Flag(
       "An offer on the token, or on any of its contract, could be accepted now, as far as the last few seconds tell of " +
-        "its maker's money.",
+        "its maker's money. Its zone, or the contract of the token or the currency, may refuse all the same.",
     ),
     currency_address: text("Extension: contract of the listing's currency; the zero address is the chain's own."),
     order_hash: text("Extension: hash of the listing, the exchange's own where it has any: Seaport."),
