@@ -271,6 +271,45 @@ test("a token approved alone", async () => {
   await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true])]);
 });
 
+test("restricted by a zone, whose refusals show when the order is filled", async () => {
+  const { Warden } = compile("Warden");
+  const [receipt] = await w.mine([{ from: w.other, data: Warden.bytecode }]);
+  const zone = receipt!.contractAddress!.toLowerCase() as Address;
+  const toZone = (functionName: string, args: unknown[], value?: bigint) =>
+    w.mine([{ from: w.buyer, to: zone, data: encodeFunctionData({ abi: Warden.abi, functionName, args }), value }]);
+  const { interface: seaport } = w.market.seaport.contract;
+  const id = ++lastId;
+  await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 8n])]);
+  const more = { allowPartialFills: true, restrictedByZone: true, zone };
+  const order = await w.sign(w.inputOf(w.seller, w.units1155(id, 8n), more), w.seller);
+  const { parameters, signature } = order;
+  expect(parameters.orderType).toBe(3);
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  expect(await compare(order)).toEqual({ ...LISTED, quantity: "8" });
+
+  await w.mine(await fillOrder(w.market, { order, taker: w.buyer, units: 2n }));
+  expect(await compare(order)).toEqual({ ...LISTED, quantity: "6" });
+  await toZone("refuse", [true]);
+  expect(await compare(order)).toEqual({ isListed: true, isFillable: false, quantity: "6" });
+
+  const part = { parameters, numerator: 4, denominator: 8, signature, extraData: "0x" };
+  const fill = seaport.encodeFunctionData("fulfillAdvancedOrder", [part, [], zeroHash, w.buyer]);
+  const price = 10n ** 15n / 2n;
+  await toZone("execute", [SEAPORT_ADDRESS, fill], price);
+  expect((await readSales(w.database.url)).at(-1)).toMatchObject({
+    token_id: id,
+    from_address: w.seller,
+    to_address: w.buyer,
+    quantity: 4n,
+    price,
+  });
+  await toZone("refuse", [false]);
+  expect(await compare(order)).toEqual({ ...LISTED, quantity: "2" });
+  await toZone("execute", [SEAPORT_ADDRESS, seaport.encodeFunctionData("cancel", [[parameters]])]);
+  expect(await compare(order)).toMatchObject(GONE);
+  expect(await w.post(order)).toMatchObject({ status: 400, message: "The order is cancelled." });
+});
+
 test("a counter that is raised ends what was signed and what was on the chain", async () => {
   const [first, second] = [await mint(), await mint()];
   const order = await list(first);
