@@ -6,7 +6,8 @@ import type { NetworkRow } from "./network.ts";
 
 const NetworkStatus = z
   .strictObject({
-    chain_id: integer("The chain's own id."),
+    // Above 32 bits, which generated clients of many languages would give it, are the ids of Palm and others.
+    chain_id: integer("The chain's own id.").openapi({ format: "int64" }),
     state: oneOf({
       backfill: "history is being indexed, or indexed anew",
       live: "new blocks are indexed as they come",

@@ -73,6 +73,13 @@ test("no enum has null among its values, of which some generated clients make co
   expect(enums.filter((values) => values.includes("null"))).toEqual([]);
 });
 
+test("numbers say how wide they are: by default those of generated Go and Rust have seven digits, ids of chains 32 bits", () => {
+  const numbers = JSON.stringify(document).match(/\{"type":(?:"number"|\["number","null"\])[^}]*/g) ?? [];
+  expect(numbers.length).toBeGreaterThan(10);
+  expect(numbers.filter((number) => !number.includes('"format":"double"'))).toEqual([]);
+  expect(schemas.NetworkStatus?.properties?.chain_id).toMatchObject({ type: "integer", format: "int64" });
+});
+
 test("what a parameter takes as true or false is a boolean: of a choice of texts generated clients would ask for texts", () => {
   const parameters = operations.flatMap(({ operation }) => operation.parameters ?? []);
   const choices = parameters.filter(({ schema }) => schema?.enum?.includes("true") || schema?.type === "boolean");

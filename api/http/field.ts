@@ -4,7 +4,8 @@ import { z } from "@hono/zod-openapi";
 
 export const text = (description: string) => z.string().openapi({ description });
 export const integer = (description: string) => z.int().openapi({ description });
-export const number = (description: string) => z.number().openapi({ description });
+/** Its format is for generated clients: the numbers of Go and Rust have seven digits without. */
+export const number = (description: string) => z.number().openapi({ format: "double", description });
 export const flag = (description: string) => z.boolean().openapi({ description });
 /** An enum field. `meanings` has its values and their descriptions. */
 export const oneOf = <T extends string>(meanings: Record<T, string>, about = "") => {
