@@ -67,6 +67,12 @@ test("a pattern holds for its example however it is compiled: most generated cli
   expect(wrong).toEqual([]);
 });
 
+test("patterns name ASCII alone: what is above it Ruby refuses to compile, and PHP takes for a byte of a letter", () => {
+  const patterns = JSON.stringify(document).match(/"pattern":"[^"]*"/g) ?? [];
+  expect(patterns.length).toBeGreaterThan(10);
+  expect(patterns.filter((pattern) => /\\(?:x[89a-f]|u)/.test(pattern))).toEqual([]);
+});
+
 test("no enum has null among its values, of which some generated clients make code that doesn't compile", () => {
   const enums = JSON.stringify(document).match(/"enum":\[[^\]]*\]/g) ?? [];
   expect(enums.length).toBeGreaterThan(10);

@@ -129,6 +129,7 @@ test.each([
   { name: 5 },
   { name: "x".repeat(101) },
   { name: "a\u0000b" },
+  { name: "a\u0085b" },
   { name: "a\nb" },
   [],
   null,
