@@ -1642,8 +1642,8 @@ export type paths = {
       };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "image/*": unknown; "*/*": unknown } };
-        206: { headers: { [name: string]: unknown }; content: { "image/*": unknown; "*/*": unknown } };
+        200: { headers: { [name: string]: unknown }; content: { "image/*": string; "*/*": unknown } };
+        206: { headers: { [name: string]: unknown }; content: { "image/*": string; "*/*": unknown } };
         304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         416: { headers: { [name: string]: unknown }; content: { "application/json": Error } };

@@ -184,10 +184,11 @@ function registerRoute(app: OpenAPIHono, route: AnyRoute): void {
 }
 
 /**
- * Any type. Images are named although they are among them, and with a schema: only by that do generated clients know that
- * the answer is bytes. With the schema of OpenAPI 3.0, a text in binary, the types of some would be those of a text.
+ * Any type. Images are named although they are among them, and as binary: only by that do generated clients know that the
+ * answer is bytes. Those of Python, PHP and Ruby want the format to see it; where types are openapi-typescript's, to which
+ * it is a text, any other type keeps the answer unknown.
  */
-const CONTENT = { "image/*": { schema: {} }, "*/*": {} };
+const CONTENT = { "image/*": { schema: { type: "string" as const, format: "binary" } }, "*/*": {} };
 
 /** The one endpoint whose answers aren't JSON. */
 function registerMedia(app: OpenAPIHono): void {
