@@ -49,8 +49,13 @@ const oneOf = <T extends string>(name: string, values: readonly [T, ...T[]]) =>
   });
 
 const TokenListQuery = PageNumberQuery.extend({
-  buy_now: oneOf("buy_now", ["true", "false"])
-    .transform((value) => value === "true")
+  // In any case, and in digits: Python's requests write a boolean as "True", PHP as "1".
+  buy_now: z
+    .stringbool({
+      truthy: ["true", "1"],
+      falsy: ["false", "0"],
+      error: ({ input }) => `buy_now ${quote(input)} is invalid. Expected true or false, once.`,
+    })
     .default(false)
     .openapi({
       type: "boolean",

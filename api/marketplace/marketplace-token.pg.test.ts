@@ -125,6 +125,9 @@ describe("tokens of a collection", () => {
     ["sort=price", ["10", "1", MAX_ID.toString()], 3],
     ["sort=price&direction=desc", ["1", "10", MAX_ID.toString()], 3],
     ["buy_now=true", ["1", "10"], 2],
+    // As Python's requests and PHP write it by themselves.
+    ["buy_now=True", ["1", "10"], 2],
+    ["buy_now=1", ["1", "10"], 2],
     ["buy_now=true&sort=price", ["10", "1"], 2],
     ["buy_now=true&sort=price&direction=desc", ["1", "10"], 2],
     ["buy_now=true&sort=price&items_per_page=1&page=2", ["1"], 2],
