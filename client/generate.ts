@@ -97,11 +97,10 @@ function typeOf(schema: Schema | undefined): string {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.map((choice) => `(${typeOf(choice)})`).join(" | ");
   if (schema.allOf) return schema.allOf.map((part) => `(${typeOf(part)})`).join(" & ");
+  // The client writes bigints as texts.
+  if (schema["x-bigint"]) return "string | number | bigint";
   const types = [schema.type ?? []].flat();
-  const plain = types.map((type) => plainTypeOf(type, schema));
-  // What may be written as a text is one where the client is given a bigint.
-  if (types.includes("integer") && types.includes("string")) plain.push("bigint");
-  return plain.join(" | ") || "unknown";
+  return types.map((type) => plainTypeOf(type, schema)).join(" | ") || "unknown";
 }
 
 function plainTypeOf(type: string, { items, properties = {}, required = [] }: Schema): string {

@@ -334,13 +334,13 @@ export type OrderbookHistory = {
     /** For all units, in the smallest unit of the currency, decimal; 0 where nobody can say what a sale cost. Of an order what it began with. */
     amount: string;
     /** `cancelled on chain`: this order alone; `counter raised on chain`: its maker ended all that they had signed for the exchange. Null of anything else than CANCELLED. */
-    canceled_reason: ("cancelled on chain" | "counter raised on chain") | null;
+    canceled_reason: string | null;
     /** Extension: contract of the currency; the zero address is the chain's own. Empty where nobody can say what a sale cost. */
     currency_address: string;
   }[];
 };
 
-/** A listing or an offer as Seaport's own client makes it. Numbers are decimal or 0x hex as a text, up to 2^256-1, or a whole JSON number. */
+/** A listing or an offer as Seaport's own client makes it. Numbers are decimal or 0x hex as a text, up to 2^256-1; a whole JSON number is taken as well. */
 export type SignedOrder = {
   /** What was signed, as Seaport's own client has it. */
   parameters: {
@@ -691,7 +691,7 @@ export type paths = {
             "application/json": {
               result: Contract;
               /** Always null: it is no list. */
-              cursor: null;
+              cursor: string | null;
             };
           };
         };

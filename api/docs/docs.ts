@@ -8,6 +8,7 @@ export type Schema = {
   enum?: unknown[];
   items?: Schema;
   properties?: Record<string, Schema>;
+  "x-bigint"?: boolean;
   required?: string[];
   anyOf?: Schema[];
   oneOf?: Schema[];

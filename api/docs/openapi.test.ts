@@ -86,6 +86,11 @@ test("numbers say how wide they are: by default those of generated Go and Rust h
   expect(schemas.NetworkStatus?.properties?.chain_id).toMatchObject({ type: "integer", format: "int64" });
 });
 
+test("what isn't said in OpenAPI 3.0 is null beside one type: tools of 3.0 take the document converted, and nothing else is", () => {
+  const types = new Set(JSON.stringify(document).match(/"type":(?:\[[^\]]*\]|"null")/g));
+  expect([...types].filter((type) => !/^"type":\["[a-z]+","null"\]$/.test(type))).toEqual([]);
+});
+
 test("what a parameter takes as true or false is a boolean: of a choice of texts generated clients would ask for texts", () => {
   const parameters = operations.flatMap(({ operation }) => operation.parameters ?? []);
   const choices = parameters.filter(({ schema }) => schema?.enum?.includes("true") || schema?.type === "boolean");

@@ -31,11 +31,15 @@ const parseUint = (name: string) => {
     .transform(BigInt)
     .refine((value) => value <= maxUint256, { error: `${name} is too large. Expected at most 2^256-1.` });
 };
+/**
+ * A text in the document, though a number is taken too: a choice of types is none in many languages, nor in OpenAPI 3.0.
+ * `x-bigint` has our client take bigints and numbers.
+ */
 const uint = (name: Name) =>
   parseUint(name).openapi({
-    type: ["string", "integer"],
+    type: "string",
     pattern: UINT_PATTERN,
-    minimum: 0,
+    "x-bigint": true,
     description: ORDER_TEXT[name],
   });
 
@@ -91,7 +95,9 @@ export const OrderBody = z
             counter: uint("counter")
               .optional()
               .openapi({ description: `${ORDER_TEXT.counter} By default what it is now.` }),
-            totalOriginalConsiderationItems: uint("totalOriginalConsiderationItems").optional(),
+            totalOriginalConsiderationItems: uint("totalOriginalConsiderationItems")
+              .optional()
+              .openapi({ type: "integer", pattern: undefined, minimum: 0 }),
           },
           { error: "parameters is missing or not an object. Expected those of a Seaport order." },
         )
@@ -114,7 +120,7 @@ export const OrderBody = z
   )
   .openapi("SignedOrder", {
     description:
-      "A listing or an offer as Seaport's own client makes it. Numbers are decimal or 0x hex as a text, up to 2^256-1, " +
-      "or a whole JSON number.",
+      "A listing or an offer as Seaport's own client makes it. Numbers are decimal or 0x hex as a text, up to 2^256-1; a " +
+      "whole JSON number is taken as well.",
   });
 export type OrderBody = z.output<typeof OrderBody>;

@@ -50,7 +50,7 @@ export const getContractRoute = defineRoute({
   params: ContractParams,
   answer: z.strictObject({
     result: Contract,
-    cursor: z.null().openapi({ description: "Always null: it is no list." }),
+    cursor: text("Always null: it is no list.").nullable(),
   }),
   example: { result: contract, cursor: null },
   ...ofContract,
