@@ -301,7 +301,7 @@ describe("refused is", () => {
       const response = await extra.app.request("/orderbook/orders", { method: "POST", headers, body });
       answers.push(response.status === 200 ? "taken" : ((await response.json()) as Body).message);
     }
-    expect(answers).toEqual(["The signature is not the offerer's for this order.", "taken"]);
+    expect(answers).toEqual([expect.stringMatching(/^The signature is not the offerer's for this order\./), "taken"]);
     await extra.stop();
   });
 

@@ -136,6 +136,19 @@ test("an order is taken until the second at which it ends", async () => {
   expect(await send(listing({ endTime: BigInt(NOW) + 1n }))).toBe("taken");
 });
 
+test("one whose signature doesn't fit is told the chain, and an end that go-ethereum writes and Seaport refuses", async () => {
+  const order = listing();
+  const digestFor = (chainId: number) => digestOf(hashOrder(order), { version: "1.6", chainId, exchange: SEAPORT });
+  expect(await send(order, { signature: await account.sign({ hash: digestFor(MAINNET_ID + 1) }) })).toBe(
+    `400 The signature is not the offerer's for this order. Expected theirs, for Seaport on chain ${MAINNET_ID}.`,
+  );
+  const signature = await account.sign({ hash: digestFor(MAINNET_ID) });
+  const last = signature.endsWith("1b") ? "00" : "01";
+  expect(await send(order, { signature: `${signature.slice(0, -2)}${last}` as Hex })).toBe(
+    `400 The signature is not the offerer's for this order: it ends in ${last}. Expected 1b or 1c (27 or 28) at the end of a key's.`,
+  );
+});
+
 test("one of a contract, or for nothing, is not", async () => {
   expect(await send(listing({ orderType: 4 }))).toMatch(/^400 orderType is 4/);
   expect(await send(listing({ consideration: [{ ...money(0n), recipient: MAKER }] }))).toMatch(/^400 .* for nothing/);
@@ -193,7 +206,7 @@ test("one of a wallet that disowned its signature stands with another one", asyn
     offer: [{ ...crane, identifierOrCriteria: 3n }],
     consideration: [{ ...money(1000n), recipient: wallet }],
   });
-  const forged = "400 The signature is not the offerer's for this order.";
+  const forged = `400 The signature is not the offerer's for this order. Expected theirs, for Seaport on chain ${MAINNET_ID}.`;
   expect(await send(order)).toBe(forged);
   say(wallet, "isValidSignature(bytes32,bytes)", BigInt("0x1626ba7e".padEnd(66, "0")));
   expect(await send(order)).toBe("taken");

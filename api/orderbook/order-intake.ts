@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { type Hex, zeroHash } from "viem";
+import { type Hex, size, slice, zeroHash } from "viem";
 import {
   findFault,
   moverOf,
@@ -24,6 +24,8 @@ import { insertOrder } from "./signed-order.ts";
 const CONTRACT_ORDER = 4;
 /** From this `orderType` on, an order is filled only as its zone allows. */
 const FIRST_RESTRICTED_ORDER = 2;
+/** Of a signature of a key: r, s and v. */
+const KEY_SIGNATURE_BYTES = 65;
 
 /**
  * Takes a signed order if it could be filled now, and returns its hash. An order that is sent twice is stored once.
@@ -56,7 +58,7 @@ export async function takeOrder(
   await requireKnown(sql, { chainId, terms: requireTerms(parameters, { ...places[0]!, chainId }) });
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
-  if (!found) throw invalid("The signature is not the offerer's for this order.");
+  if (!found) throw invalid(misfitOf(signature, { chainId }));
   const { exchange, order, orderHash, contractDigest } = found;
   const counter = await counterAt(exchange);
   if (order.counter !== counter)
@@ -93,6 +95,16 @@ export async function takeOrder(
     await makeRoom(tx, sent);
   });
   return orderHash;
+}
+
+/** What is said of a signature that fits no exchange. */
+function misfitOf(signature: Hex, { chainId }: { chainId: number }): string {
+  const misfit = "The signature is not the offerer's for this order";
+  const last = size(signature) === KEY_SIGNATURE_BYTES ? slice(signature, -1) : "0x";
+  // As go-ethereum and some wallets write them. Seaport refuses them.
+  return last === "0x00" || last === "0x01"
+    ? `${misfit}: it ends in ${last.slice(2)}. Expected 1b or 1c (27 or 28) at the end of a key's.`
+    : `${misfit}. Expected theirs, for Seaport on chain ${chainId}.`;
 }
 
 /** @throws HttpError 400 where the parameters alone say that the order can't be listed */
