@@ -1,5 +1,9 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { type Hex, hashStruct, numberToHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
+import { SEAPORT_ADDRESSES } from "../../abis/seaport.ts";
+import { OrderBody } from "../orderbook/order-body.ts";
 import { renderDocs, type Schema, type ShownDocument } from "./docs.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 
@@ -100,9 +104,14 @@ test("what a parameter takes as true or false is a boolean: of a choice of texts
   ]);
 });
 
-type Part = { description?: string; headers?: object; content?: Record<string, { schema?: Schema }> };
+type Part = {
+  description?: string;
+  headers?: object;
+  content?: Record<string, { schema?: Schema; example?: unknown }>;
+};
 type Operation = {
   summary?: string;
+  description?: string;
   security?: unknown[];
   parameters?: { name: string; description?: string; schema?: { type?: string; enum?: string[] } }[];
   requestBody?: Part;
@@ -169,6 +178,38 @@ test("every operation has an example of what it takes and answers in JSON", () =
   });
   expect(without).toEqual([]);
 });
+
+test("the signed order is signed as it says, so that who signs without Seaport's client can compare", async () => {
+  const {
+    requestBody,
+    responses,
+    description = "",
+  } = operations.find(({ name }) => name === "POST /orderbook/orders")!.operation;
+  const { parameters, signature } = OrderBody.parse(exampleOf(requestBody));
+  const account = privateKeyToAccount(numberToHex(1, { size: 32 }));
+  const [type = ""] = /OrderComponents\(.*\)/.exec(description) ?? [];
+  const types = Object.fromEntries(
+    [...type.matchAll(/(\w+)\(([^)]*)\)/g)].map(([, name, fields]) => [name, fieldsOf(fields)]),
+  );
+  const domain = {
+    name: "Seaport",
+    version: "1.6",
+    chainId: 1,
+    verifyingContract: SEAPORT_ADDRESSES.find((address) => description.includes(address)) as Hex,
+  };
+  const message = { ...parameters };
+  expect(exampleOf(responses?.[200])).toEqual({
+    result: { order_hash: hashStruct({ data: message, primaryType: "OrderComponents", types }) },
+  });
+  expect(await account.signTypedData({ domain, types, primaryType: "OrderComponents", message })).toBe(signature);
+});
+
+const exampleOf = (part: Part | undefined): unknown => part?.content?.["application/json"]?.example;
+const fieldsOf = (text = "") =>
+  text.split(",").map((field) => {
+    const [type = "", name = ""] = field.split(" ");
+    return { type, name };
+  });
 
 test("what has an ETag takes If-None-Match and may be 304, and nothing else is", () => {
   const withTag = operations.filter(({ operation: { responses = {} } }) => "ETag" in (responses[200]?.headers ?? {}));

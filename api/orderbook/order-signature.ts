@@ -37,6 +37,8 @@ const types = {
   ConsiderationItem: fieldsOf(`${ITEM},address recipient`),
 };
 
+/** What is signed of an order, as EIP-712 writes a type. */
+export const ORDER_TYPE = `OrderComponents(${COMPONENTS})ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})`;
 const ITEM_TYPES = `ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})OrderComponents(${COMPONENTS})`;
 
 /** Seaport's order hash. It doesn't depend on the exchange. Source: Seaport's documentation. */

@@ -3,6 +3,7 @@ import { zeroAddress } from "viem";
 import { pageOf, text } from "../http/field.ts";
 import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
+import { ORDER_TYPE } from "./order-signature.ts";
 import { OrderbookToken } from "./orderbook.ts";
 import { FillableOrder } from "./signed-order.ts";
 import { OrderbookOffers } from "./token-offer.ts";
@@ -10,7 +11,10 @@ import { quote } from "../http/errors.ts";
 import { AccountParams, ContractParams, PageQuery, textParameter, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 
-const SELLER = "0x52908400098527886e0f7030069857d2e4169ee7";
+/** The account of the private key 1, with which the example of a signed order is signed. */
+const SELLER = "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf";
+/** Seaport 1.6. */
+const SEAPORT = "0x0000000000000068f116a894984e2db1123eb395";
 const CONTRACT = "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21";
 
 const token = {
@@ -30,7 +34,7 @@ const token = {
   is_listed: "true",
   has_offer: "false",
   currency_address: zeroAddress,
-  order_hash: `0x${"5e".repeat(32)}`,
+  order_hash: "0x78bfd4831ac3c384571ca49758677a85bbfce154a43bef25b1048ce264c1ef33",
   exchange: "seaport",
 };
 
@@ -162,7 +166,8 @@ const signedOrder = {
     counter: "0",
     totalOriginalConsiderationItems: 2,
   },
-  signature: `0x${"a1".repeat(64)}`,
+  signature:
+    "0xdf0ff75811398a6d47a1ffeda729d6740450b56e98c70ff470dc4c8f556f75227c1394ed214a09daaafbf103b8adc97c488d79006980dbd2b42cadfb20805f9d1c",
 };
 
 /** Signed orders that one client address may send a minute, accepted or not: each one costs calls to the nodes. */
@@ -177,6 +182,12 @@ export const createOrderRoute = defineRoute({
   description: [
     "`parameters` and `signature` are what Seaport's own client makes: a signature of a key (65 bytes, or 64 compact), " +
       "of many orders at once (a bulk order), or of a contract (ERC-1271).",
+    `Without that client, sign typed data (EIP-712). Its domain has the \`name\` Seaport, the \`version\` and the address of ` +
+      `the exchange (\`verifyingContract\`), as 1.6 and \`${SEAPORT}\`, and the \`chainId\` of the main network. The type is ` +
+      `\`${ORDER_TYPE}\`. \`counter\` is what the exchange answers to \`getCounter(address)\` for the maker, 0 until they raised ` +
+      "it; `totalOriginalConsiderationItems` is not signed. A key's signature is r, s and v, with a v of 27 or 28. The example " +
+      "is signed by the private key 1, on chain 1: with the same terms and RFC 6979 yours is the same.",
+    "What the maker gives has to be approved for the exchange, or for the conduit of `conduitKey` where that isn't zero.",
     "An order is taken if it could be filled now, or at its `startTime` if that is still to come, also if only a part of " +
       "it is left. The same order again answers the same hash. Its counter and what was filled of it are read from the " +
       "exchange.",
@@ -234,7 +245,7 @@ export const getOrderRoute = defineRoute({
   example: {
     result: {
       order_hash: token.order_hash,
-      exchange_address: "0x0000000000000068f116a894984e2db1123eb395",
+      exchange_address: SEAPORT,
       placed_timestamp: 1_700_000_000,
       is_fillable: true,
       ...signedOrder,
