@@ -163,7 +163,7 @@ function registerRoute(app: OpenAPIHono, route: AnyRoute): void {
         : {
             body: {
               required: route.body !== "empty",
-              content: route.body === "empty" ? json(z.looseObject({}), {}) : json(route.body, route.bodyExample),
+              content: route.body === "empty" ? json(z.object({}), {}) : json(route.body, route.bodyExample),
             },
           }),
     },
