@@ -240,7 +240,7 @@ describe("every page", () => {
   test("names of fields stay whole in the docs, however wide", async () => {
     const names = page.locator("td:first-child code").filter({ hasText: /^\w+$/, visible: true });
     await page.goto("/docs");
-    for (const width of [360, 850, 1280]) {
+    for (const width of [320, 850, 1280]) {
       await page.setViewportSize({ width, height: 740 });
       const lines = await names.evaluateAll((all) => all.map((name) => name.getClientRects().length));
       expect(lines.length).toBeGreaterThan(200);

@@ -68,7 +68,7 @@ section{margin:2.5rem 0;scroll-margin-top:1rem}h3{font:600 1.05rem ui-monospace,
 code,pre{font:.86em/1.5 ui-monospace,monospace}code{background:var(--soft);padding:.1em .3em;border-radius:.25rem}
 pre{background:var(--soft);padding:.8rem 1rem;border-radius:.4rem;overflow:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line)}
-td:last-child{overflow-wrap:anywhere}summary{cursor:pointer}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.3rem;z-index:1;padding:.4rem .8rem;background:var(--page)}
+p,td:last-child{overflow-wrap:anywhere}summary{cursor:pointer}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.3rem;z-index:1;padding:.4rem .8rem;background:var(--page)}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}main:focus{outline:none}
 @media (max-width:52rem){body{display:block}nav{position:static;height:auto;max-height:45vh;border:0;border-bottom:1px solid var(--line)}}
 @media (max-width:40rem){tr,td{display:block}tr:has(th){display:none}tr{border-bottom:1px solid var(--line);padding:.4rem 0}td{border:0;padding:0;overflow-wrap:anywhere}}
