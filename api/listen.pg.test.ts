@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Hono } from "hono";
 import { addressOf, createTestApi, inserter, type TestApi, TEST_KEY } from "../test/api.ts";
 import { countWaiting } from "../test/database.ts";
@@ -455,6 +455,25 @@ test("a drain answers those whom the kernel has let in while the process was bus
   const closed = own.close();
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*connection: close/i);
   await closed;
+});
+
+test("a drain answers the next request of a connection that is kept, and says that it was the last", async () => {
+  const other = await t.another();
+  const own = await listen(other, { host: "127.0.0.1", port: 0 });
+  const kept = connect(Number(new URL(own.url).port), "127.0.0.1").on("error", () => {});
+  const ended = once(kept, "close");
+  kept.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+  await once(kept, "data");
+  let answer = "";
+  kept.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  // However long it takes until nobody is let in, it is kept.
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = own.close();
+  await expect.poll(() => fetch(`${own.url}/health`).catch((error: unknown) => String(error))).toMatch("fetch failed");
+  kept.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+  await Promise.all([ended, closed]);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*connection: close/i);
 });
 
 test("a drain ends what is under way and takes nothing new", async () => {

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { Server as SocketServer, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type Connections, createConnections, MAX_CONNECTIONS_OF_CLIENT } from "./connections.ts";
@@ -24,6 +24,11 @@ const DRAIN_MS = 10_000;
 const ACCEPT_MS = 5000;
 /** How long a connection may take then to say something. */
 const SILENT_MS = 1000;
+/**
+ * How long connections without a request are kept then. Where one is on its way, its answer says that it was the last;
+ * of 30 clients that sent one after the other, 10 read a reset when all were closed at once.
+ */
+const IDLE_MS = 500;
 const IDLE_CHECK_MS = 100;
 /** How long a refused connection stays for its client to read why. */
 const LINGER_MS = 1000;
@@ -102,8 +107,12 @@ export async function listen(
 async function closeServer(server: Server, connections: Connections): Promise<void> {
   const cut = setTimeout(connections.cutAll, DRAIN_MS);
   await acceptQueued(connections);
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  // Not the server's own, which closes idle connections too.
+  const closed = new Promise<void>((resolve) => SocketServer.prototype.close.call(server, () => resolve()));
+  const idleUntil = performance.now() + IDLE_MS;
+  const idle = setInterval(() => {
+    if (performance.now() >= idleUntil) server.closeIdleConnections();
+  }, IDLE_CHECK_MS);
   const silent = setTimeout(connections.cutSilent, SILENT_MS);
   await closed;
   clearInterval(idle);
