@@ -1,11 +1,10 @@
 import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
 import { toBytea } from "../bytea.ts";
+import { CLAIM_SECONDS } from "../claim.ts";
 import { retryDelaySeconds } from "../retry.ts";
 import type { ContractReading } from "./contract-reading.ts";
 
-/** How long a claimed contract stays hidden from other workers, in seconds. Longer than the slowest batch. */
-const CLAIM_SECONDS = 120;
 /**
  * A contract that answers nothing may not exist yet for a node that lags, and one that the index lacks may be back in
  * seconds, once the indexer has started again: both are asked so many times.
@@ -46,7 +45,7 @@ export async function claimDueContracts(
     claimed as (
       update offchain.contract_metadata m
       set
-        due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        due_at = now() + ${CLAIM_SECONDS.contract} * interval '1 second',
         attempts = m.attempts + 1
       from due
       where (m.chain_id, m.contract_address) = (due.chain_id, due.contract_address)

@@ -10,10 +10,10 @@ import { MAX_URI_BYTES } from "../document/document.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
 import { cleanText, cutText, toLabel } from "../text.ts";
 import { toBytea } from "../bytea.ts";
+import { CLAIM_SECONDS } from "../claim.ts";
 import { parseUri } from "../uri/uri.ts";
 import { tellFault } from "../fault.ts";
 
-const CLAIM_SECONDS = 300;
 const BATCH_SIZE = 20;
 /** How many documents are being fetched at most. Most of them wait for slow hosts. */
 const MAX_UNDER_WAY = 100;
@@ -80,7 +80,7 @@ async function claim(sql: Sql, { chainId }: { chainId: number }): Promise<DueCon
     )
     update offchain.contract_metadata m
     set
-      uri_due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+      uri_due_at = now() + ${CLAIM_SECONDS.contractUri} * interval '1 second',
       uri_attempts = m.uri_attempts + 1
     from due
     where
@@ -135,7 +135,7 @@ async function store(
   // The URI is the one of before: the node may not show the change yet.
   const isUpdateUnseen = sql`is_uri_update_unseen and contract_uri = ${document?.uri ?? null}`;
   const secondLookAt = sql`now() + ${SECOND_LOOK_SECONDS} * interval '1 second'`;
-  const claimedAt = sql`${lease} - ${CLAIM_SECONDS} * interval '1 second'`;
+  const claimedAt = sql`${lease} - ${CLAIM_SECONDS.contractUri} * interval '1 second'`;
   await sql`
     update offchain.contract_metadata
     set

@@ -1,14 +1,10 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
+import { CLAIM_SECONDS } from "../claim.ts";
 import { type Failure, STORE } from "../fetch/failure.ts";
 import { mediaPauseSeconds } from "../retry.ts";
 
-/**
- * How long claimed media stays hidden from other workers, in seconds: two downloads of 30 s, and the waits for their
- * hosts.
- */
-const CLAIM_SECONDS = 300;
 /** In a shorter document nothing can have been cut. */
 const UNCUT_BYTES = 60_000;
 
@@ -59,7 +55,7 @@ export async function claimDueMedia(
     claimed as (
       update offchain.token_metadata m
       set
-        media_due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        media_due_at = now() + ${CLAIM_SECONDS.media} * interval '1 second',
         media_attempts = m.media_attempts + 1
       from due
       where

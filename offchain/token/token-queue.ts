@@ -1,9 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
-
-/** How long a claimed token stays hidden from other workers, in seconds. Renewed while it is being worked on. */
-export const CLAIM_SECONDS = 120;
+import { CLAIM_SECONDS } from "../claim.ts";
 
 /** The counter that has a token: "failing" without a document, or "stale" with an older one. */
 export type Counted = "new" | "fetched" | "failing" | "stale";
@@ -74,7 +72,7 @@ export async function claimTokens(
       update offchain.token_metadata m
       set
         turn = null,
-        due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        due_at = now() + ${CLAIM_SECONDS.token} * interval '1 second',
         claim = m.claim + 1,
         attempts = m.attempts + 1,
         attempted_at = now()
@@ -153,7 +151,7 @@ export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: numb
   if (tokens.length === 0) return;
   await sql`
     update offchain.token_metadata m
-    set due_at = now() + ${CLAIM_SECONDS} * interval '1 second'
+    set due_at = now() + ${CLAIM_SECONDS.token} * interval '1 second'
     from ${keysOf(sql, tokens)}
     where ${isHeld(sql, chainId)}
   `;

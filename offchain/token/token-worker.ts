@@ -2,11 +2,12 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
+import { CLAIM_SECONDS } from "../claim.ts";
 import { ID_PLACE, MAX_URI_BYTES } from "../document/document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
-import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
+import { type ClaimedToken, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
 import type { TokenOutcome } from "./token-row.ts";
 import { fillInId, hexTokenIdOf, readTokenUris, type TokenUri } from "./token-uri.ts";
@@ -28,7 +29,7 @@ const IDLE_MS = 500;
 /** How long to wait for room. Some 40 tokens are done in that time if all goes well. */
 const FULL_MS = 5;
 /** Claims are renewed well before their leases end. */
-const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
+const RENEW_MS = (CLAIM_SECONDS.token * 1000) / 3;
 /** How long pending reads may take when the process is asked to end. */
 const GRACE_MS = 2000;
 /** The part of a claim that goes to retries, while there are new tokens, too. */
