@@ -4,6 +4,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { SEAPORT_ADDRESSES } from "../../abis/seaport.ts";
 import { OrderBody } from "../orderbook/order-body.ts";
+import { fieldsOf } from "../orderbook/order-signature.ts";
 import { renderDocs, type Schema, type ShownDocument } from "./docs.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 
@@ -193,7 +194,7 @@ test("the signed order is signed as it says, so that who signs without Seaport's
   const account = privateKeyToAccount(numberToHex(1, { size: 32 }));
   const [type = ""] = /OrderComponents\(.*\)/.exec(description) ?? [];
   const types = Object.fromEntries(
-    [...type.matchAll(/(\w+)\(([^)]*)\)/g)].map(([, name, fields]) => [name, fieldsOf(fields)]),
+    [...type.matchAll(/(\w+)\(([^)]*)\)/g)].map(([, name, fields]) => [name, fieldsOf(fields!)]),
   );
   const domain = {
     name: "Seaport",
@@ -209,11 +210,6 @@ test("the signed order is signed as it says, so that who signs without Seaport's
 });
 
 const exampleOf = (part: Part | undefined): unknown => part?.content?.["application/json"]?.example;
-const fieldsOf = (text = "") =>
-  text.split(",").map((field) => {
-    const [type = "", name = ""] = field.split(" ");
-    return { type, name };
-  });
 
 test("what has an ETag takes If-None-Match and may be 304, and nothing else is", () => {
   const withTag = operations.filter(({ operation: { responses = {} } }) => "ETag" in (responses[200]?.headers ?? {}));

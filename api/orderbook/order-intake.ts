@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { type Hex, size, slice, zeroHash } from "viem";
+import { type Hex, zeroHash } from "viem";
 import {
   findFault,
   moverOf,
@@ -17,6 +17,7 @@ import type { OrderChain } from "./order-chain.ts";
 import { requireKnown } from "./order-check.ts";
 import { describeFault } from "./order-fault.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
+import { findBareV } from "./order-signature.ts";
 import { createCounters, findSigned, isCounterLogged, listPlaces } from "./order-signer.ts";
 import { insertOrder } from "./signed-order.ts";
 
@@ -24,8 +25,6 @@ import { insertOrder } from "./signed-order.ts";
 const CONTRACT_ORDER = 4;
 /** From this `orderType` on, an order is filled only as its zone allows. */
 const FIRST_RESTRICTED_ORDER = 2;
-/** Of a signature of a key: r, s and v. */
-const KEY_SIGNATURE_BYTES = 65;
 
 /**
  * Takes a signed order if it could be filled now, and returns its hash. An order that is sent twice is stored once.
@@ -100,11 +99,10 @@ export async function takeOrder(
 /** What is said of a signature that fits no exchange. */
 function misfitOf(signature: Hex, { chainId }: { chainId: number }): string {
   const misfit = "The signature is not the offerer's for this order";
-  const last = size(signature) === KEY_SIGNATURE_BYTES ? slice(signature, -1) : "0x";
-  // As go-ethereum and some wallets write them. Seaport refuses them.
-  return last === "0x00" || last === "0x01"
-    ? `${misfit}: it ends in ${last.slice(2)}. Expected 1b or 1c (27 or 28) at the end of a key's.`
-    : `${misfit}. Expected theirs, for Seaport on chain ${chainId}.`;
+  const bareV = findBareV(signature);
+  return bareV === undefined
+    ? `${misfit}. Expected theirs, for Seaport on chain ${chainId}.`
+    : `${misfit}: it ends in ${bareV.slice(2)}. Expected 1b or 1c (27 or 28) at the end of a key's.`;
 }
 
 /** @throws HttpError 400 where the parameters alone say that the order can't be listed */

@@ -25,7 +25,8 @@ const ITEM = "uint8 itemType,address token,uint256 identifierOrCriteria,uint256 
 const COMPONENTS =
   "address offerer,address zone,OfferItem[] offer,ConsiderationItem[] consideration,uint8 orderType,uint256 startTime,uint256 endTime,bytes32 zoneHash,uint256 salt,bytes32 conduitKey,uint256 counter";
 
-const fieldsOf = (text: string) =>
+/** The fields of a struct as EIP-712 writes them: `address token,uint256 amount`. */
+export const fieldsOf = (text: string) =>
   text.split(",").map((field) => {
     const [type = "", name = ""] = field.split(" ");
     return { type, name };
@@ -37,9 +38,10 @@ const types = {
   ConsiderationItem: fieldsOf(`${ITEM},address recipient`),
 };
 
+const ITEM_TYPES = `ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})`;
+const COMPONENTS_TYPE = `OrderComponents(${COMPONENTS})`;
 /** What is signed of an order, as EIP-712 writes a type. */
-export const ORDER_TYPE = `OrderComponents(${COMPONENTS})ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})`;
-const ITEM_TYPES = `ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})OrderComponents(${COMPONENTS})`;
+export const ORDER_TYPE = `${COMPONENTS_TYPE}${ITEM_TYPES}`;
 
 /** Seaport's order hash. It doesn't depend on the exchange. Source: Seaport's documentation. */
 export function hashOrder(order: OrderComponents): Hex {
@@ -76,7 +78,9 @@ export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Doma
     const isRight = (index >> BigInt(level)) & 1n;
     node = keccak256(concat(isRight ? [sibling, node] : [node, sibling]));
   }
-  const typeHash = keccak256(stringToHex(`BulkOrder(OrderComponents${"[2]".repeat(height)} tree)${ITEM_TYPES}`));
+  const typeHash = keccak256(
+    stringToHex(`BulkOrder(OrderComponents${"[2]".repeat(height)} tree)${ITEM_TYPES}${COMPONENTS_TYPE}`),
+  );
   const rootHash = keccak256(concat([typeHash, node]));
   return recover(digestOf(rootHash, domain), slice(signature, 0, keyLength));
 }
@@ -89,13 +93,19 @@ const SEAPORT_V = new Set(["0x1b", "0x1c"]);
 
 async function recover(hash: Hex, signature: Hex): Promise<Hex | undefined> {
   const long = size(signature) === 64 ? expand(signature) : signature;
-  // Some signers write 0 or 1 instead. viem could read that, but Seaport refuses it.
+  // Some signers, as go-ethereum, write 0 or 1 instead. viem could read that, but Seaport refuses it.
   if (!SEAPORT_V.has(slice(long, 64))) return undefined;
   try {
     return (await recoverAddress({ hash, signature: long })).toLowerCase() as Hex;
   } catch {
     return undefined;
   }
+}
+
+/** The last byte of a key's signature where its signer wrote 0 or 1. Undefined of any other signature. */
+export function findBareV(signature: Hex): Hex | undefined {
+  const v = size(signature) === 65 ? slice(signature, 64) : undefined;
+  return v === "0x00" || v === "0x01" ? v : undefined;
 }
 
 /** Turns a compact signature into 65 bytes: v is the first bit of its second word. */
