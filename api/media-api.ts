@@ -14,6 +14,7 @@ import { describeError, type Log } from "./log.ts";
 export const MEDIA_ROUTE = {
   method: "get",
   path: "/media/{key}",
+  operationId: "getMedia",
   summary: "Media of tokens, by key",
   description:
     "`image_key` and `animation_key` of normalized metadata are keys. Content never changes under its key. Pages and " +

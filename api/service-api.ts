@@ -16,6 +16,7 @@ const healthRoute = defineRoute({
   ...service,
   method: "get",
   path: "/health",
+  operationId: "getHealth",
   summary: "200 while the process lives",
   answer: stateOf("Always `ok`."),
   example: { status: "ok" },
@@ -25,6 +26,7 @@ const readyRoute = defineRoute({
   ...service,
   method: "get",
   path: "/ready",
+  operationId: "getReady",
   summary: "200 once requests can be answered from indexed data",
   description: "503 before that, without a database, and once the process was told to end.",
   answer: stateOf("Always `ready`."),
@@ -39,6 +41,7 @@ const statusRoute = defineRoute({
   ...service,
   method: "get",
   path: "/status",
+  operationId: "getStatus",
   summary: "How far the networks are indexed, and how the fetching of metadata goes",
   description:
     "As this process saw it within the last second, and without asking the database: it answers when that is gone.",

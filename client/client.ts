@@ -1,5 +1,5 @@
 import createFetchClient, { type Client, type FetchOptions } from "openapi-fetch";
-import type { Error as ErrorBody, paths } from "./schema.ts";
+import type { ErrorBody, paths } from "./schema.ts";
 
 /**
  * A client for all APIs of one service: `get` and `post` with the types of every endpoint, and `iterate` for lists.

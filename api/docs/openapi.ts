@@ -31,7 +31,7 @@ const ErrorBody = z
       .openapi({ description: "Whose fault it is: `invalid_request` the request's (4xx), `api_error` ours (5xx)." }),
     message: z.string().openapi({ description: "What is wrong, and what is accepted, for people to read." }),
   })
-  .openapi("Error", {
+  .openapi("ErrorBody", {
     description: "Why a request was not answered.",
     example: { type: "invalid_request", message: 'limit "0" is out of range. Expected a whole number from 1 to 250.' },
   });
@@ -149,7 +149,7 @@ function registerRoute(app: OpenAPIHono, route: AnyRoute): void {
   app.openAPIRegistry.registerPath({
     method: route.method,
     path: route.path,
-    operationId: operationId(route),
+    operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
@@ -196,7 +196,6 @@ function registerMedia(app: OpenAPIHono): void {
   app.openAPIRegistry.registerPath({
     ...MEDIA_ROUTE,
     request: { ...MEDIA_ROUTE.request, headers: MEDIA_ROUTE.request.headers.extend(CONDITION.shape) },
-    operationId: operationId(MEDIA_ROUTE),
     tags: ["Media"],
     responses: {
       200: { description: "The content, in the type that it was recognized as.", headers, content: CONTENT },
@@ -213,14 +212,4 @@ function registerMedia(app: OpenAPIHono): void {
       503: errorOf(503, "The media store does not answer as it should."),
     },
   });
-}
-
-/** `getV1Tokens…` without the version, unique for each method and path. */
-function operationId({ method, path }: { method: string; path: string }): string {
-  const words = path
-    .replace(/^\/v1/, "")
-    .replaceAll(/[{}]/g, "")
-    .split(/[/_-]/)
-    .filter((word) => word !== "");
-  return method + words.map((word) => (word[0] ?? "").toUpperCase() + word.slice(1)).join("");
 }

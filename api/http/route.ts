@@ -14,6 +14,8 @@ export type Route<
   method: "get" | "post";
   /** With parameters in braces. */
   path: string;
+  /** What generated clients call it: `list…` for several, `get…` for one. Unique among all APIs. */
+  operationId: string;
   tag: string;
   summary: string;
   description?: string;

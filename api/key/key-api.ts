@@ -19,6 +19,7 @@ export const createKeyRoute = defineRoute({
   needsKey: false,
   method: "post",
   path: "/keys",
+  operationId: "createKey",
   summary: "Registers an API key",
   description: `Up to ${KEYS_PER_HOUR} an hour for each client address.`,
   body: KeyBody,

@@ -127,6 +127,7 @@ const ofCollection = {
 export const listCollectionsRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/collections",
+  operationId: "listCollections",
   summary: "Collections of the main network, those with most tokens first",
   description:
     "By the number of tokens that somebody holds, as counted a moment ago, then by address. Those whose tokens nobody " +
@@ -140,6 +141,7 @@ export const listCollectionsRoute = defineRoute({
 export const getCollectionRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/collections/{address}/{chain_id}",
+  operationId: "getCollection",
   summary: "One collection",
   params: CollectionParams,
   answer: z.strictObject({ data: Collection }),
@@ -150,6 +152,7 @@ export const getCollectionRoute = defineRoute({
 export const listPortfolioRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/portfolio/{user_address}/collections",
+  operationId: "listPortfolioCollections",
   summary: "Collections of the main network of which an account holds a token, those with most tokens first",
   description:
     "By the number of tokens that somebody holds, as counted a moment ago, then by address. What an account has of more " +
@@ -192,6 +195,7 @@ const LONG_LISTS =
 export const listTokensRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/collections/{address}/{chain_id}/tokens",
+  operationId: "listCollectionTokens",
   summary: "Extension: tokens of a collection that somebody holds, with what they cost",
   description: LONG_LISTS,
   params: CollectionParams,
@@ -220,6 +224,7 @@ export const listTokensRoute = defineRoute({
 export const listPortfolioTokensRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/portfolio/{user_address}",
+  operationId: "listPortfolioTokens",
   summary: "Extension: tokens of the main network that an account holds, with what it asks and others offer for them",
   description: LONG_LISTS,
   params: UserParams,

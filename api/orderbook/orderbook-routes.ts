@@ -44,6 +44,7 @@ const ofToken = { errors: [404, 503], meanings: { 404: "The token is unknown." }
 export const getOrderbookTokenRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}",
+  operationId: "getOrderbookToken",
   summary: "One token with its best listing",
   params: TokenParams,
   answer: z.strictObject({ result: OrderbookToken }),
@@ -54,6 +55,7 @@ export const getOrderbookTokenRoute = defineRoute({
 export const listCollectionTokensRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/tokens/collection/{contract_address}",
+  operationId: "listOrderbookCollectionTokens",
   summary: "Tokens of a collection with their best listings, by ascending token id",
   params: ContractParams,
   query: PageQuery,
@@ -78,14 +80,19 @@ const owned = {
 
 /** The same list under the three paths that the specification has for it. */
 export const listOwnedTokensRoutes = [
-  defineRoute({ ...owned, path: "/orderbook/v1/tokens/{account_address}" }),
-  defineRoute({ ...owned, path: "/orderbook/tokens/{account_address}" }),
-  defineRoute({ ...owned, path: "/orderbook/token/{account_address}" }),
+  defineRoute({ ...owned, path: "/orderbook/v1/tokens/{account_address}", operationId: "listOrderbookOwnerTokens" }),
+  defineRoute({ ...owned, path: "/orderbook/tokens/{account_address}", operationId: "listOrderbookOwnerTokensAlias" }),
+  defineRoute({
+    ...owned,
+    path: "/orderbook/token/{account_address}",
+    operationId: "listOrderbookOwnerTokensAlias2",
+  }),
 ] as const;
 
 export const listOffersRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/offers",
+  operationId: "listTokenOffers",
   summary: "Extension: offers that stand now on a token or its collection, highest for one unit first",
   description:
     "At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds.",
@@ -116,6 +123,7 @@ export const listOffersRoute = defineRoute({
 export const listHistoryRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/history",
+  operationId: "listTokenOrderHistory",
   summary: "Extension: what happened to the orders for a token, newest first",
   description: "At most 250. It includes sales by orders that were never listed here.",
   params: TokenParams,
@@ -178,6 +186,7 @@ export const createOrderRoute = defineRoute({
   needsKey: false,
   method: "post",
   path: "/orderbook/orders",
+  operationId: "createOrder",
   summary: "Extension: takes a signed Seaport order, a listing or an offer",
   description: [
     "`parameters` and `signature` are what Seaport's own client makes: a signature of a key (65 bytes, or 64 compact), " +
@@ -237,6 +246,7 @@ const OrderParams = z.object({
 export const getOrderRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/orders/{order_hash}",
+  operationId: "getOrder",
   summary: "Extension: a signed order, with what it takes to fill it",
   description:
     "An order that was sent to `POST /orderbook/orders`: `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain are not here; their terms are in the chain's logs.",

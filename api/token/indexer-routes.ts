@@ -32,6 +32,7 @@ export const listContractsRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/contracts",
+  operationId: "listContracts",
   summary: "Contracts, first seen first",
   description:
     "Every contract with an event of its tokens that counts, in the order of their first ones. What turns out to be a " +
@@ -46,6 +47,7 @@ export const getContractRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/contracts/{contract_address}",
+  operationId: "getContract",
   summary: "One contract",
   params: ContractParams,
   answer: z.strictObject({
@@ -60,6 +62,7 @@ export const listTokensRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/tokens/{contract_address}",
+  operationId: "listTokens",
   summary: "Tokens of a contract, by ascending token id",
   description: "All that were ever seen, burned ones too.",
   params: ContractParams,
@@ -73,6 +76,7 @@ export const getTokenRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/tokens/{contract_address}/{token_id}",
+  operationId: "getToken",
   summary: "One token",
   params: TokenParams,
   answer: z.strictObject({ result: Token }),
@@ -84,6 +88,7 @@ export const batchTokensRoute = defineRoute({
   ...indexer,
   method: "post",
   path: "/v1/tokens/batch",
+  operationId: "batchTokens",
   summary: "Up to 100 tokens of any contracts",
   description:
     "Answers in the order of the request; a token asked for twice comes once, an unknown one is left out. " +
@@ -115,6 +120,7 @@ export const refreshMetadataRoute = defineRoute({
   ...indexer,
   method: "post",
   path: "/v1/tokens/{contract_address}/{token_id}/metadata/refresh",
+  operationId: "refreshMetadata",
   summary: "Asks for the metadata of a token to be fetched again",
   description:
     "Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once " +
@@ -135,6 +141,7 @@ export const listContractEventsRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/events/{contract_address}",
+  operationId: "listContractEvents",
   summary: "Events of a contract, newest first",
   description: "By block, place of the log in it and place within the log, all descending.",
   params: ContractParams,
@@ -148,6 +155,7 @@ export const listTokenEventsRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/events/{contract_address}/{token_id}",
+  operationId: "listTokenEvents",
   summary: "Events of a token, newest first",
   description: "In the same order as those of its contract.",
   params: TokenParams,
@@ -161,6 +169,7 @@ export const listOwnerTokensRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/owners/{account_address}/tokens",
+  operationId: "listOwnerTokens",
   summary: "Tokens that an account holds, by contract and token id",
   params: AccountParams,
   query: OwnerTokensQuery,
@@ -193,6 +202,7 @@ export const listOwnerContractsRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/owners/{account_address}/contracts",
+  operationId: "listOwnerContracts",
   summary: "Contracts of which an account holds a token, by address",
   params: AccountParams,
   query: PageQuery,
@@ -205,6 +215,7 @@ export const listHoldingsRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/owners/{account_address}/all",
+  operationId: "listHoldings",
   summary: "All tokens that an account holds, grouped by contract",
   description: "`limit` counts tokens. A group that doesn't fit goes on under the same header on the next page.",
   params: AccountParams,
