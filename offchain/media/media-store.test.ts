@@ -545,6 +545,19 @@ test("sound in Ogg is one type, however it is coded, and old keys of it are serv
     expect(mediaHeaders(KEY.replace("png", extension))["content-type"]).toBe("audio/ogg");
 });
 
+test("Ogg that begins with a description of its streams is film where one of them is, else sound", async () => {
+  /** The first page of a stream. */
+  const page = (codec: string) =>
+    Buffer.concat([Buffer.from("OggS"), Buffer.alloc(24), Buffer.from(codec, "latin1"), Buffer.alloc(64)]);
+  const skeleton = page("fishead\0");
+  const film = { mimeType: "video/ogg", extension: "ogv" };
+  const sound = { mimeType: "audio/ogg", extension: "ogg" };
+  expect(await sniffMediaType(Buffer.concat([skeleton, page("\x80theora"), page("\x01vorbis")]))).toEqual(film);
+  expect(await sniffMediaType(Buffer.concat([page("\x01vorbis"), page("\x80theora")]))).toEqual(film);
+  expect(await sniffMediaType(Buffer.concat([skeleton, page("\x01vorbis")]))).toEqual(sound);
+  expect(await sniffMediaType(page("CELT    "), { url: "https://a.example/1.ogg" })).toEqual(sound);
+});
+
 describeSamples("samples", () => {
   const expected = JSON.parse(readSample("c_bad_input/mime_samples/expected.json")) as { file: string; mime: string }[];
   test.each(expected)("$file is $mime", async ({ file, mime }) => {

@@ -109,6 +109,12 @@ const PAGE = new RegExp(
   ].join("|")})[\\s>/]`,
   "i",
 );
+/**
+ * What streams of film in Ogg begin with. All streams begin at the start of a file, that of a film not always first: a
+ * description of them (Skeleton) or sound may come before. Source: RFC 3533, section 4.
+ */
+// oxlint-disable-next-line no-control-regex
+const OGG_FILM = /\x80theora|\x01video/;
 const UNKNOWN: MediaType = { mimeType: "application/octet-stream", extension: "bin" };
 
 /** The type of content, by its first bytes, else by its Content-Type, else by its URL's extension. */
@@ -120,6 +126,7 @@ export async function sniffMediaType(
   const text = sniffMarkup(head);
   if (text) return text;
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
+  if (found?.mime.includes("/ogg")) return typeFor(OGG_FILM.test(head.toString("latin1")) ? "video/ogg" : "audio/ogg");
   if (found) return isAvif(head, found.mime) ? typeFor("image/avif") : fixUp(found.mime);
   const declared = mimeTypeOf(contentType);
   const path = /\.([a-z\d]{2,5})(?:[?#]|$)/i.exec(url.slice(-300))?.[1]?.toLowerCase() ?? "";
@@ -183,9 +190,8 @@ function isAvif(head: Buffer, found: string): boolean {
   );
 }
 
-/** The name of a type that players know, without parameters like those of Opus in Ogg. */
-function fixUp(found: string): MediaType {
-  const mimeType = found.split(";")[0]!;
+/** The name of a type that players know. */
+function fixUp(mimeType: string): MediaType {
   if (mimeType === "audio/vnd.wave" || mimeType === "audio/x-wav") return typeFor("audio/wav");
   if (/^video\/MP[12][PS]$/.test(mimeType)) return typeFor("video/mpeg");
   if (mimeType === "video/x-matroska") return typeFor("video/matroska");
