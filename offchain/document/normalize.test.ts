@@ -143,7 +143,7 @@ describe("size", () => {
       value: "v".repeat(40),
     }));
     const normalized = store(toJson({ name: "n", attributes }));
-    expect(sizeOf(normalized)).toBeLessThan(MAX_NORMALIZED_BYTES);
+    expect(sizeOf(normalized)).toBeLessThan(256_000);
     expect(normalized.attributes.length).toBeGreaterThan(1000);
     expect(normalized.attributes[0]).toEqual(attributes[0]);
   });

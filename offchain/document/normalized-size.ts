@@ -3,7 +3,7 @@ import type { Normalized } from "./normalize.ts";
 import { cutText } from "../text.ts";
 
 /** The largest normalized document as JSON, in bytes. A page with a hundred tokens must still be sendable. */
-export const MAX_NORMALIZED_BYTES = 256 * 1024;
+export const MAX_NORMALIZED_BYTES = 256_000;
 /** Room for the keys and types of media, which are added later. */
 const MEDIA_ROOM_BYTES = 1024;
 const MAX_BYTES = MAX_NORMALIZED_BYTES - MEDIA_ROOM_BYTES - 1;
