@@ -189,7 +189,7 @@ export type OwnerToken = {
   owner: string;
   /** Number of the block of the mint, decimal; null where none was seen. */
   block_number_minted: string | null;
-  /** As the contract says it, which may be a whole document; empty where it says none, or wasn't asked yet. */
+  /** As the contract says it, which may be a whole document, with the id in the place of `{id}` where the token is ERC-1155; empty where it says none, or wasn't asked yet. */
   token_uri: string;
   /** What the contract says by `name()`, else by its `contractURI()`, up to 200 characters; empty where it has no name. */
   name: string;
@@ -486,7 +486,7 @@ export type PortfolioCollection = {
   collection_name: string;
   /** The lowest ask for one unit that could be taken now, in whole units of the chain's currency, to which its wrapped form counts; null where nothing is on sale for that. */
   floor: number | null;
-  /** Tokens that somebody holds, each id once; of 1,000 or more, burned ones counted, as they were a moment ago. */
+  /** Tokens that somebody holds, each id once; as of a moment ago in a collection that has had 1,000 or more. */
   token_count: number;
   /** Those that the account holds, each id once. */
   user_token_count: number;

@@ -24,7 +24,7 @@ export const PortfolioCollection = z
         "form counts; null where nothing is on sale for that.",
     ).nullable(),
     token_count: integer(
-      "Tokens that somebody holds, each id once; of 1,000 or more, burned ones counted, as they were a moment ago.",
+      "Tokens that somebody holds, each id once; as of a moment ago in a collection that has had 1,000 or more.",
     ),
     user_token_count: integer("Those that the account holds, each id once."),
     user_listed_tokens: integer("Those that the account has on sale, each id once."),

@@ -44,7 +44,8 @@ export const OwnerToken = z
     owner: AskedOwner,
     block_number_minted: text("Number of the block of the mint, decimal; null where none was seen.").nullable(),
     token_uri: text(
-      "As the contract says it, which may be a whole document; empty where it says none, or wasn't asked yet.",
+      "As the contract says it, which may be a whole document, with the id in the place of `{id}` where the token is " +
+        "ERC-1155; empty where it says none, or wasn't asked yet.",
     ),
     name: ContractName,
     symbol: ContractSymbol,
