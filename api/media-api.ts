@@ -88,7 +88,7 @@ export function createMediaApi({ store, log }: { store: MediaStore; log: Log }):
     };
     return answer(range ? 206 : 200, sizes, Readable.toWeb(keepApart(stream, onBreak)) as ReadableStream);
   });
-  refuseOtherMethods(app, [MEDIA_ROUTE]);
+  refuseOtherMethods(app);
   return app;
 }
 

@@ -103,6 +103,6 @@ export function createServiceApi({
     c.get("state").route = "/metrics";
     return send(c, { body: await metrics.render(), contentType: metrics.contentType });
   });
-  refuseOtherMethods(app, [...SERVICE_ROUTES, { method: "get", path: "/metrics" }]);
+  refuseOtherMethods(app);
   return app;
 }

@@ -69,10 +69,7 @@ export const createExplorer: CreatePages = (sources) => {
       return "redirect" in page ? redirect(c, page.redirect, 303) : sendPage(c, page, { status: 200, isSecret: true });
     });
   }
-  refuseOtherMethods(app, [
-    ...PAGES.map(([path]) => ({ method: "get", path })),
-    ...FORMS.map(({ path }) => ({ method: "post", path })),
-  ]);
+  refuseOtherMethods(app);
   app.get("/explorer/*", async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
     return pathname.endsWith("/") ? redirect(c, withoutEnd(pathname) + search, 302) : next();

@@ -21,9 +21,6 @@ export function createDocsApi(): Hono<Env> {
     const body = String(await page);
     return send(c, { body, contentType: "text/html; charset=utf-8", headers: DOCS_HEADERS, isCacheable: true });
   });
-  refuseOtherMethods(app, [
-    { method: "get", path: "/openapi.json" },
-    { method: "get", path: "/docs" },
-  ]);
+  refuseOtherMethods(app);
   return app;
 }

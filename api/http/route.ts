@@ -87,14 +87,16 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
   });
 }
 
-/** Refuses other methods on the paths of `routes`. To be called after all of these are mounted. */
-export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: string; path: string }[]): void {
+/** Refuses other methods on the paths that `app` has so far. */
+export function refuseOtherMethods(app: Hono<Env>): void {
   const methods = new Map<string, Set<string>>();
-  for (const { method, path } of routes) {
-    const allowed = methods.get(honoPath(path)) ?? new Set<string>();
-    allowed.add(method.toUpperCase());
-    if (method === "get") allowed.add("HEAD");
-    methods.set(honoPath(path), allowed.add("OPTIONS"));
+  for (const { method, path } of app.routes) {
+    // What takes all methods is a guard, or refuses them itself.
+    if (method === "ALL") continue;
+    const allowed = methods.get(path) ?? new Set(["OPTIONS"]);
+    allowed.add(method);
+    if (method === "GET") allowed.add("HEAD");
+    methods.set(path, allowed);
   }
   for (const [path, allowed] of methods) {
     const allow = [...allowed].toSorted().join(", ");

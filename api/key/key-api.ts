@@ -47,6 +47,6 @@ export function createKeyApi(registration: KeyRegistration): Hono<Env> {
       return JSON.stringify({ result: await registration.register({ name, clientAddress }) });
     },
   });
-  refuseOtherMethods(app, [createKeyRoute]);
+  refuseOtherMethods(app);
   return app;
 }

@@ -15,7 +15,6 @@ import {
   listPortfolioRoute,
   listPortfolioTokensRoute,
   listTokensRoute,
-  MARKETPLACE_ROUTES,
 } from "./marketplace-routes.ts";
 import { writeAccountPage, writeCollectionPage } from "./marketplace-token.ts";
 import { type Portfolio, PORTFOLIO_ITEMS, readPortfolio } from "./portfolio.ts";
@@ -116,7 +115,7 @@ export function createMarketplaceApi({
     },
   });
 
-  refuseOtherMethods(app, MARKETPLACE_ROUTES);
+  refuseOtherMethods(app);
   return app;
 
   function requireChain(chainId: bigint): { network: Network; chainId: number; now: number } {

@@ -31,7 +31,6 @@ import {
   listHistoryRoute,
   listOffersRoute,
   listOwnedTokensRoutes,
-  ORDERBOOK_ROUTES,
   ORDERS_PER_MINUTE,
 } from "./orderbook-routes.ts";
 import { parseItem } from "../http/page.ts";
@@ -188,7 +187,7 @@ export function createOrderbookApi({
     },
   });
 
-  refuseOtherMethods(app, ORDERBOOK_ROUTES);
+  refuseOtherMethods(app);
   return app;
 
   async function requireToken(

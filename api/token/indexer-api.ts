@@ -55,7 +55,7 @@ export function createIndexerApi({
     },
   });
 
-  refuseOtherMethods(app, [routes.batchTokensRoute]);
+  refuseOtherMethods(app);
 
   mount(app, routes.listContractsRoute, {
     handle: async ({ query }) => {
@@ -151,7 +151,7 @@ export function createIndexerApi({
   });
 
   mountOwners(app, { network, stream, monitor, mount });
-  refuseOtherMethods(app, routes.INDEXER_ROUTES);
+  refuseOtherMethods(app);
   return app;
 
   async function requireContract({ chainId, contractAddress }: { chainId: number; contractAddress: string }) {
