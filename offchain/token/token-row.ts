@@ -28,6 +28,29 @@ const MAX_MESSAGE_LENGTH = 300;
 const SEPARATORS = ["\u001e", "\u001f", "\u001d", "\u0002"];
 const ABSENT = "\u0003";
 
+/** The row's columns, with their types. */
+const TYPES = {
+  contract_address: "bytea",
+  token_id: "numeric",
+  claim: "integer",
+  token_uri: "text",
+  raw_json: "text",
+  normalized: "text",
+  fetched_from: "text",
+  is_stored: "boolean",
+  is_blank: "boolean",
+  due_in: "float8",
+  media_due_in: "float8",
+  error_code: "text",
+  error_message: "text",
+  error_host: "text",
+  counted_as: "text",
+  counted_before: "text",
+  error_code_before: "text",
+  error_host_before: "text",
+} satisfies Record<keyof Omit<TokenRow, "change">, string>;
+const NAMES = Object.keys(TYPES) as (keyof typeof TYPES)[];
+
 /** The row for an outcome. `media`: what is known of media, by the hash of the link. */
 export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<string, KnownMedia>) {
   const document = result.kind === "document" ? result : undefined;
@@ -100,7 +123,7 @@ export async function updateTokens(
   { chainId, rows }: { chainId: number; rows: TokenRow[] },
 ): Promise<number> {
   // Joined to one text, because an array would escape each quote, and documents are full of quotes.
-  const column = (key: keyof Omit<TokenRow, "change">) => {
+  const column = (key: keyof typeof TYPES) => {
     const texts = rows.map((row) => row[key]?.toString() ?? null);
     // A single text isn't joined: it may have megabytes.
     if (texts.length === 1) return tx`array[${texts[0]!}::text]`;
@@ -109,6 +132,9 @@ export async function updateTokens(
     const text = texts.map((each) => each ?? ABSENT).join(separator);
     return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
   };
+  const columns = NAMES.map(
+    (name, place) => tx`${tx.unsafe(place === 0 ? "" : ",")} ${column(name)}::${tx.unsafe(TYPES[name])}[]`,
+  );
   const { count } = await tx`
     update offchain.token_metadata m
     set
@@ -148,45 +174,7 @@ export async function updateTokens(
       error_message = row.error_message,
       error_host = row.error_host,
       counted_as = row.counted_as
-    from unnest(
-      ${column("contract_address")}::bytea[],
-      ${column("token_id")}::numeric[],
-      ${column("claim")}::integer[],
-      ${column("token_uri")},
-      ${column("raw_json")},
-      ${column("normalized")},
-      ${column("fetched_from")},
-      ${column("is_stored")}::boolean[],
-      ${column("is_blank")}::boolean[],
-      ${column("due_in")}::float8[],
-      ${column("media_due_in")}::float8[],
-      ${column("error_code")},
-      ${column("error_message")},
-      ${column("error_host")},
-      ${column("counted_as")},
-      ${column("counted_before")},
-      ${column("error_code_before")},
-      ${column("error_host_before")}
-    ) as row (
-      contract_address,
-      token_id,
-      claim,
-      token_uri,
-      raw_json,
-      normalized,
-      fetched_from,
-      is_stored,
-      is_blank,
-      due_in,
-      media_due_in,
-      error_code,
-      error_message,
-      error_host,
-      counted_as,
-      counted_before,
-      error_code_before,
-      error_host_before
-    )
+    from unnest(${columns}) as row (${tx(NAMES)})
     where
       m.chain_id = ${chainId}
       and m.contract_address = row.contract_address
