@@ -1,24 +1,15 @@
 import { type Failure, STORE } from "./fetch/failure.ts";
 
-/** The first pause after a failure, in seconds. */
+/** The first pause of a contract, in seconds. */
 const FIRST_PAUSE_SECONDS = 15;
 /** The longest pause, in seconds. Nothing is given up, because origins come back after months. */
 const MAX_PAUSE_SECONDS = 7 * 86_400;
 /** The pause after an update that has changed nothing yet: longer than a node lags behind. */
 export const SECOND_LOOK_SECONDS = 60;
-/** Pauses of documents: they often follow late after a mint. A minute, ten, an hour, a day; then doubling. */
+/** Pauses of documents and media: they often follow late after a mint. A minute, ten, an hour, a day; then doubling. */
 const PAUSES_SECONDS = [60, 600, 3600, 86_400];
 /** Failures that only the chain can change. It logs that, so they aren't tried again without such a log. */
 const CHAIN_CODES = new Set(["revert"]);
-
-/**
- * The pause in seconds after `attempts` failures in a row. It doubles up to a week, and is shortened at random by up to
- * half, so that what failed together doesn't come back together.
- */
-export function retryDelaySeconds(attempts: number): number {
-  const pause = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(Math.max(attempts - 1, 0), 40), MAX_PAUSE_SECONDS);
-  return pause * (0.5 + Math.random() / 2);
-}
 
 /** The pause in seconds until a document is tried again. Null: not before something asks for it. */
 export function documentPauseSeconds({
@@ -45,6 +36,15 @@ export function mediaPauseSeconds({ attempts, failure }: { attempts: number; fai
   // Ten minutes, however often: our own disk or store may have room soon, and each time an origin is asked in vain.
   if (failure.code === STORE) return pauseSeconds(2);
   return Math.max(pauseSeconds(attempts), failure.retryAfterSeconds ?? 0);
+}
+
+/**
+ * The pause in seconds until a contract is asked again for its name and standard. It doubles, and is shortened at random
+ * by up to half, so that what failed together doesn't come back together.
+ */
+export function contractPauseSeconds(attempts: number): number {
+  const pause = Math.min(FIRST_PAUSE_SECONDS * 2 ** (attempts - 1), MAX_PAUSE_SECONDS);
+  return pause * (0.5 + Math.random() / 2);
 }
 
 /** Pauses are shortened at random by up to a tenth, so that what failed together doesn't come back together. */

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
 import { toBytea } from "../bytea.ts";
 import { CLAIM_SECONDS } from "../claim.ts";
-import { retryDelaySeconds } from "../retry.ts";
+import { contractPauseSeconds } from "../retry.ts";
 import type { ContractReading } from "./contract-reading.ts";
 
 /**
@@ -99,7 +99,7 @@ export async function storeContracts(
       is_fungible,
       error_code: isFault ? "rpc" : isSilent ? "silent" : null,
       is_asked: againSeconds === undefined,
-      due_in: againSeconds ?? (isDueAgain ? retryDelaySeconds(attempts) : null),
+      due_in: againSeconds ?? (isDueAgain ? contractPauseSeconds(attempts) : null),
     };
   });
   // Everybody locks contracts in this order.
