@@ -31,7 +31,6 @@ const CATCH_UP = "far behind";
 
 /** Keeps one deployment's tables being built and followed, for ever: first the history engine, then Ponder. */
 export type DeploymentRunner = {
-  deployment: Deployment;
   /** Why it isn't running now, or can't succeed. */
   failure: () => string | undefined;
   /** What has held history up since its last progress, or what Ponder complains of. */
@@ -159,7 +158,6 @@ export function runDeployment(
   );
 
   return {
-    deployment,
     failure: () => finality.problem() ?? history.failure() ?? ponder.failure(),
     problem: () => historyProblem ?? running?.problem(),
     isRunning: () => running !== undefined,

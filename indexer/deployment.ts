@@ -1,4 +1,4 @@
-import type { ISql, Sql } from "postgres";
+import type { Fragment, ISql, Sql } from "postgres";
 import type { Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
 import { dropChainData } from "./chain-data.ts";
@@ -97,12 +97,10 @@ type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNe
 
 /** Forgets deployments whose tables are gone, as after a restored backup without them: they are built anew. */
 async function forgetLost(sql: Sql, { network }: { network: Network }): Promise<void> {
-  const made = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where network = ${network}
-      and (history_loaded_at is not null or published_at is not null)
-  `;
+  const made = await list(
+    sql,
+    sql`network = ${network} and (history_loaded_at is not null or published_at is not null)`,
+  );
   for (const deployment of made) {
     const { schema_name } = deployment;
     // In this order: Ponder takes history's tables over in the transaction in which it first notes how far it is.
@@ -127,12 +125,7 @@ export async function abandonDeployments(sql: Sql, { chainId }: Chain): Promise<
 
 /** The deployment whose tables are in a schema. */
 export async function findBySchema(sql: Sql, schemaName: string): Promise<Deployment | undefined> {
-  const [deployment] = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where schema_name = ${schemaName}
-  `;
-  return deployment;
+  return find(sql, sql`schema_name = ${schemaName}`);
 }
 
 /** Notes that all of a deployment's history is loaded: Ponder may take it over. */
@@ -149,50 +142,22 @@ export async function findDeployment(
   sql: Sql,
   { network, fingerprint }: { network: Network; fingerprint: string },
 ): Promise<Deployment | undefined> {
-  const [newest] = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where network = ${network}
-      and fingerprint = ${fingerprint}
-    order by generation desc
-    limit 1
-  `;
-  return newest;
+  return find(sql, sql`network = ${network} and fingerprint = ${fingerprint} order by generation desc`);
 }
 
 /** The deployment that was made last for a chain's id and whose genesis block is known. */
 async function findLastOfChain(sql: Sql, { chainId }: Chain): Promise<Deployment | undefined> {
-  const [last] = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where chain_id = ${chainId}
-      and genesis_hash <> ''
-    order by created_at desc
-    limit 1
-  `;
-  return last;
+  return find(sql, sql`chain_id = ${chainId} and genesis_hash <> '' order by created_at desc`);
 }
 
 /** The deployment of a network that was made last, of whatever version. */
 export async function findNewest(sql: Sql, { network }: { network: Network }): Promise<Deployment | undefined> {
-  const [newest] = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where network = ${network}
-    order by created_at desc
-    limit 1
-  `;
-  return newest;
+  return find(sql, sql`network = ${network} order by created_at desc`);
 }
 
 /** All deployments of a chain that aren't abandoned. */
 export async function listOfChain(sql: Sql, chain: Chain): Promise<Deployment[]> {
-  const deployments = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where chain_id = ${chain.chainId}
-      and not is_abandoned
-  `;
+  const deployments = await list(sql, sql`chain_id = ${chain.chainId} and not is_abandoned`);
   return deployments.filter((deployment) => isOfChain(deployment, chain));
 }
 
@@ -213,15 +178,17 @@ export async function noteFinalized(
 
 /** The deployment that readers of a network see, if one was ever complete. */
 export async function findPublished(sql: ISql, { network }: { network: Network }): Promise<Deployment | undefined> {
-  const [published] = await sql<Deployment[]>`
-    select ${columns(sql)}
-    from offchain.deployment
-    where network = ${network}
-      and published_at is not null
-    order by published_at desc
-    limit 1
-  `;
-  return published;
+  return find(sql, sql`network = ${network} and published_at is not null order by published_at desc`);
+}
+
+/** `where`: a condition, and the order in which the first one is wanted. */
+async function find(sql: ISql, where: Fragment): Promise<Deployment | undefined> {
+  const [first] = await list(sql, sql`${where} limit 1`);
+  return first;
+}
+
+function list(sql: ISql, where: Fragment): Promise<Deployment[]> {
+  return sql<Deployment[]>`select ${columns(sql)} from offchain.deployment where ${where}`;
 }
 
 const columns = (sql: ISql) => sql`
