@@ -12,7 +12,7 @@ import { isBusy, isShown, publish, unpublish } from "./publication.ts";
 const INDEXES_AGAIN_MS = 60_000;
 
 /** Decides which tables a network's readers see. What takes long runs beside the caller, one thing at a time. */
-export type Publisher = {
+type Publisher = {
   /** Until ours is complete, readers see another version's tables, by views that fit this version. */
   adapt: (other: Deployment) => Promise<void>;
   /** Readers see these tables no more: they are of a chain with another id, and would be answered as this one's. */

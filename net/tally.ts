@@ -1,5 +1,5 @@
 /** How many of something each one has, such as a client its connections. */
-export type Tally = { of: (name: string) => number; change: (name: string, change: 1 | -1) => void };
+type Tally = { of: (name: string) => number; change: (name: string, change: 1 | -1) => void };
 
 /** An empty tally. Who has none is forgotten. */
 export function createTally(): Tally {

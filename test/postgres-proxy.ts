@@ -8,7 +8,7 @@ type Cut = {
 };
 
 /** A Postgres in front of another one, that cuts off sessions in which Ponder writes blocks when it is told to. */
-export type PostgresProxy = {
+type PostgresProxy = {
   url: string;
   /** Cuts off one session after the other, each as soon as it comes there. Settles when all are. */
   cutOff: (...cuts: Cut[]) => Promise<void>;

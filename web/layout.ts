@@ -29,10 +29,7 @@ const LINKS = [
 ] as const;
 
 /** A whole page. `path`: its own path; `query`: the text in the search field. */
-export function renderLayout(
-  page: Page,
-  { path, pulse, query = "" }: { path: string; pulse: string; query?: string },
-): Html {
+export function renderLayout(page: Page, { path, pulse, query }: { path: string; pulse: string; query: string }): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>

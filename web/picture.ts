@@ -4,7 +4,7 @@ import { isMediaKey } from "../offchain/media/media-store.ts";
 import type { Html } from "./html.ts";
 
 /** The stored media of a token. We serve all of it ourselves: our pages load nothing from other sites. */
-export type Media = Pick<TokenCard, "image_key" | "image_mime_type" | "animation_key" | "animation_mime_type">;
+type Media = Pick<TokenCard, "image_key" | "image_mime_type" | "animation_key" | "animation_mime_type">;
 
 const mediaPath = (key: string) => `/media/${key}`;
 const isImage = ({ key, mimeType }: { key: string; mimeType: string }) =>

@@ -75,7 +75,7 @@ const UNITS_TAKEN = Buffer.from("f23a6e61", "hex");
 export type Information = { version: string; controller: Hex };
 
 /** What is remembered for all orders, or is asked by something else than a plain call. */
-export type NodeFacts = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative" | "counterAt"> & {
+type NodeFacts = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative" | "counterAt"> & {
   /** Without remembering: an account may lose its code again (EIP-7702). */
   hasCodeNow: (address: Hex) => Promise<boolean>;
   informations: Map<Hex, Information>;

@@ -7,7 +7,7 @@ import {
 import { type Agent as HttpsAgent, request as requestHttps } from "node:https";
 
 /** One request, and how long and how large its answer may be. */
-export type PostOptions = {
+type PostOptions = {
   headers: Record<string, string>;
   body: string;
   agent: HttpAgent | HttpsAgent;
@@ -29,7 +29,7 @@ const LEAST_BYTES_PER_SECOND = 4_000;
 const LONGEST_ANSWER_PERIODS = 10;
 
 /** An answer of any status. The bytes are as they came: they may be compressed. */
-export type PostAnswer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
+type PostAnswer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 
 /** Thrown where nothing came for too long, or too little. */
 export class HttpTimeoutError extends Error {}

@@ -1,5 +1,5 @@
 /** What kind of problem a node's error is. */
-export type ProviderProblem =
+type ProviderProblem =
   /** Too many blocks, logs or bytes, or too much time: a smaller range helps. */
   | { kind: "too large"; maxBlocks?: number; maxLogs?: number; upTo?: number }
   | { kind: "rate limit" }

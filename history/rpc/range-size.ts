@@ -15,7 +15,7 @@ const SUCCESSES_BEFORE_MORE = 8;
 const MORE = 1.25;
 
 /** How many blocks to ask for at once, for all nodes together. */
-export type RangePlan = { blocks: number; logsPerBlock: number };
+type RangePlan = { blocks: number; logsPerBlock: number };
 
 /** How much a node gives at once, as learned from its errors. `isSaid`: the node itself has named `maxBlocks`. */
 export type NodeLimits = { maxBlocks: number; isSaid: boolean; successes: number; maxLogs: number };

@@ -1,7 +1,7 @@
 import type { Source } from "../uri/uri.ts";
 
 /** The gateways by protocol, each list sorted by how well they do. */
-export type Gateways = {
+type Gateways = {
   /** The URLs for a source, the most promising first. A project's own gateway comes before all. */
   urlsOf: (source: Source & { kind: "ipfs" | "ipns" | "arweave" }) => string[];
   /** Notes the outcome of a request, for the order. "cancelled": it would have taken at least `durationMs`. */

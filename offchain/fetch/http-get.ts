@@ -34,7 +34,7 @@ type Headers = Record<string, string | string[] | undefined>;
 export type GetOptions = { url: URL; maxBytes: number; sink: Sink; enterDecoder: (host: string) => Slot };
 
 /** A request and its outcome. `abort` ends it at any time. Failures are data and never thrown. */
-export type Get = {
+type Get = {
   outcome: Promise<Outcome>;
   abort: (reason: Failure) => void;
   /** Whether the sink hasn't taken the last chunk yet. */
