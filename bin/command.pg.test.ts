@@ -30,10 +30,16 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** What a command ends with, and what it printed. */
+async function runToEnd(...started: Parameters<typeof startCommand>): Promise<[code: number | string, output: string]> {
+  const command = startCommand(...started);
+  return [await command.ended, command.output()];
+}
+
 async function run(name: string, ...args: string[]): Promise<string> {
-  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args });
-  expect(await command.ended, command.output()).toBe(0);
-  return command.output();
+  const [code, output] = await runToEnd(name, { env: { DATABASE_URL: database.url }, args });
+  expect(code, output).toBe(0);
+  return output;
 }
 
 test("where DATABASE_URL is all that is set, commands work on that database and make no other", async () => {
@@ -99,9 +105,8 @@ test("what the database refuses is told in one line, and a fault of ours with it
 });
 
 test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments", async (name) => {
-  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args: ["--port", "4000"] });
-  expect(await command.ended).toBe(1);
-  expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
+  const ended = await runToEnd(name, { env: { DATABASE_URL: database.url }, args: ["--port", "4000"] });
+  expect(ended).toEqual([1, 'Argument "--port" is unknown. Expected none: what is set is in the environment.\n']);
 });
 
 test.each([
@@ -112,8 +117,7 @@ test.each([
   ["collections", "-h", "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list"],
   ["metadata", "--help", "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID] | retry"],
 ])("npm run %s says what it takes where that is asked for, whatever is set", async (name, argument, line) => {
-  const command = startCommand(name, { env: { DATABASE_URL: "none" }, args: [argument] });
-  expect([await command.ended, command.output()]).toEqual([0, `${line}\n`]);
+  expect(await runToEnd(name, { env: { DATABASE_URL: "none" }, args: [argument] })).toEqual([0, `${line}\n`]);
 });
 
 test.each(["start", "indexer"])(
@@ -193,9 +197,9 @@ test("npm run indexer ends with one line where it loses the database while it st
 
 test("npm run indexer names variables that nothing reads", async () => {
   const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: "http://127.0.0.1:9", MAINNET_CONTRACT: "0x" };
-  const command = startCommand("indexer", { env, isByNpm: true });
-  expect(await command.ended).toBe(1);
-  expect(command.output()).toMatch(
+  const [code, output] = await runToEnd("indexer", { env, isByNpm: true });
+  expect(code).toBe(1);
+  expect(output).toMatch(
     /\nMAINNET_CONTRACT is set, but nothing reads it\. Expected .*\nMAINNET_RPC_URL is unreachable .*\n$/,
   );
 });
@@ -205,9 +209,7 @@ test.each([
   ["keys", ["create", "--name"], "Expected: npm run keys -- create NAME | list | revoke PREFIX"],
   ["collections", ["verify", "0x12"], 'Address "0x12" is invalid. Expected 0x and 40 hex digits.'],
 ])("npm run %s says of an argument what the API would", async (name, args, line) => {
-  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args });
-  expect(await command.ended).toBe(1);
-  expect(command.output()).toBe(`${line}\n`);
+  expect(await runToEnd(name, { env: { DATABASE_URL: database.url }, args })).toEqual([1, `${line}\n`]);
 });
 
 test("a role that may not make our tables ends a part with one line", async () => {
@@ -217,11 +219,9 @@ test("a role that may not make our tables ends a part with one line", async () =
   const url = new URL(database.url);
   [url.username, url.password] = [role, "weak"];
   try {
-    const command = startCommand("rebuild", { env: { DATABASE_URL: url.href } });
-    expect(await command.ended).toBe(1);
-    expect(command.output()).toMatch(
-      /^DATABASE_URL \S+ can't be used \(permission denied for database \w+\)\. Expected .*\n$/,
-    );
+    const [code, output] = await runToEnd("rebuild", { env: { DATABASE_URL: url.href } });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^DATABASE_URL \S+ can't be used \(permission denied for database \w+\)\. Expected .*\n$/);
   } finally {
     await sql.unsafe(`drop role ${role}`);
     await sql.end();
@@ -271,10 +271,7 @@ test.each([
     const { host, pathname } = new URL(pooler.url);
     const line = `DATABASE_URL ${host}${pathname} is a pooler (${why}). Expected Postgres itself: our sessions hold settings and locks.\n`;
     const env = { DATABASE_URL: pooler.url, MAINNET_RPC_URL: "http://127.0.0.1:9" };
-    for (const name of ["indexer", "rebuild"]) {
-      const command = startCommand(name, { env });
-      expect([await command.ended, command.output()]).toEqual([1, line]);
-    }
+    for (const name of ["indexer", "rebuild"]) expect(await runToEnd(name, { env })).toEqual([1, line]);
     const worker = startCommand("worker", { env });
     await expect.poll(() => worker.output()).toBe(`worker: the database can't be used yet: ${line}`);
     await worker.stop();
@@ -293,9 +290,9 @@ test("a database that not all parts can work with ends a part with one line that
   const [name, role] = [`latin_${suffix}`, `hasty_${suffix}`];
   const sql = postgres(database.url, { max: 1 });
   const expectLine = async (url: string, line: RegExp) => {
-    const command = startCommand("rebuild", { env: { DATABASE_URL: url } });
-    expect(await command.ended).toBe(1);
-    expect(command.output()).toMatch(line);
+    const [code, output] = await runToEnd("rebuild", { env: { DATABASE_URL: url } });
+    expect(code).toBe(1);
+    expect(output).toMatch(line);
   };
   await sql.unsafe(`create database ${name} template template0 encoding 'LATIN1' locale 'C'`);
   await sql.unsafe(`create role ${role} superuser login password 'hasty'`);
@@ -331,18 +328,12 @@ test("what a newer version has changed is left alone, and each part says so in o
   const sql = postgres(newer.url, { max: 1 });
   try {
     const env = { DATABASE_URL: newer.url };
-    const first = startCommand("keys", { env, args: ["create", "kept"] });
-    expect(await first.ended, first.output()).toBe(0);
+    expect((await runToEnd("keys", { env, args: ["create", "kept"] }))[0]).toBe(0);
     await sql`insert into offchain.migration (name) values ('999-later.sql')`;
     const line =
       "A newer version has changed our tables in this database (999-later.sql). Expected that version, or a backup from before it.\n";
-    for (const [name, args] of [
-      ["keys", ["create", "other"]],
-      ["rebuild", []],
-    ] as const) {
-      const command = startCommand(name, { env, args: [...args] });
-      expect([await command.ended, command.output()]).toEqual([1, line]);
-    }
+    expect(await runToEnd("keys", { env, args: ["create", "other"] })).toEqual([1, line]);
+    expect(await runToEnd("rebuild", { env })).toEqual([1, line]);
     const worker = startCommand("worker", { env: { ...env, MAINNET_RPC_URL: "http://127.0.0.1:9" } });
     await expect.poll(() => worker.output()).toBe(`worker: the database can't be used yet: ${line}`);
     await worker.stop();
@@ -365,9 +356,9 @@ test("a command that fails leaves no Postgres of its own behind", async () => {
       ],
       ["rebuild", [], { MAINNET_RPC_URL: "http://127.0.0.1:9" }, /^MAINNET_RPC_URL is unreachable .*\n$/],
     ] as const) {
-      const command = startCommand(name, { env: { DATA_DIR: directory, ...env }, args: [...args] });
-      expect(await command.ended).toBe(1);
-      expect(command.output()).toMatch(line);
+      const [code, output] = await runToEnd(name, { env: { DATA_DIR: directory, ...env }, args: [...args] });
+      expect(code).toBe(1);
+      expect(output).toMatch(line);
       expect(existsSync(join(directory, "postgres/PG_VERSION"))).toBe(true);
       expect(existsSync(join(directory, "postgres/postmaster.pid"))).toBe(false);
     }
@@ -398,11 +389,11 @@ test("a disk without room is told with the file that it has none for", async () 
   const directory = await mkdtemp(join(tmpdir(), "nft-index-full-"));
   try {
     await symlink("/dev/full", join(directory, "postgres.password.new"));
-    const command = startCommand("start", { env: { DATA_DIR: directory, PORT: String(await findFreePort()) } });
-    expect(await command.ended).toBe(1);
-    expect(command.output()).toBe(
+    const env = { DATA_DIR: directory, PORT: String(await findFreePort()) };
+    expect(await runToEnd("start", { env })).toEqual([
+      1,
       `${directory}/postgres.password can't be written (ENOSPC: no space left on device, write). Expected a disk that has room.\n`,
-    );
+    ]);
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -418,8 +409,8 @@ test("while a demo runs on the server of DATABASE_URL, they work on the demo's",
     const [admin, sql] = [postgres(url, { max: 1 }), postgres(demo, { max: 1 })];
     await admin`create database nft_index_demo`;
     const release = await takeOwnerLock(demo, { where: "DATABASE_URL", onLost: () => {} });
-    const command = startCommand("keys", { env: { DATABASE_URL: url }, args: ["create", "of the demo"] });
-    expect(await command.ended, command.output()).toBe(0);
+    const [code, output] = await runToEnd("keys", { env: { DATABASE_URL: url }, args: ["create", "of the demo"] });
+    expect(code, output).toBe(0);
     expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "of the demo" }]);
     await Promise.all([release(), admin.end(), sql.end()]);
   } finally {
