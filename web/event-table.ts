@@ -7,6 +7,7 @@ import { renderAccount } from "./link.ts";
 import { collectionPath, tokenPath } from "./path.ts";
 import { renderThumbnail } from "./picture.ts";
 import type { Reader } from "./reader.ts";
+import { numberHead, renderTable } from "./table.ts";
 import { oneLine, renderTime, renderUnits, shorten } from "./text.ts";
 import type { Cards } from "./token-grid.ts";
 
@@ -19,46 +20,32 @@ export function renderEventTable(
 ): Html {
   if (events.length === 0) return html`<p class="muted" id="${id}">No events.</p>`;
   const hasCollections = events.some(({ contract_name }) => contract_name !== undefined);
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
-    <table class="moves">
-      <caption class="hidden">
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          ${cards && html`<th scope="col">Token</th>`} ${hasCollections && html`<th scope="col">Collection</th>`}
-          <th scope="col">From</th>
-          <th scope="col">To</th>
-          <th scope="col" class="number">Price</th>
-          <th scope="col">When</th>
-        </tr>
-      </thead>
-      <tbody id="${id}">
-        ${events.map(
-          (event) =>
-            html`<tr data-key="${event.transaction_hash}-${event.log_index}-${event.batch_index}">
-              <td><span class="tag ${event.event_type}">${event.event_type}</span>${renderQuantity(event)}</td>
-              ${
-                cards &&
-                html`<td>
-                  <a class="token" href="${tokenPath({ network, ...event })}"
-                    >${renderThumbnail(cards.of(event))}<span>${cards.nameOf(event)}</span></a
-                  >
-                </td>`
-              }
-              ${hasCollections && html`<td>${renderCollection(event, { network })}</td>`}
-              <td class="from">${renderAccount(event.from_address, { network })}</td>
-              <td class="to">${renderAccount(event.to_address, { network })}</td>
-              <td class="number">${event.event_type === "sale" && renderPrice(event, { chainId })}</td>
-              <td title="Block ${event.block_number}, transaction ${event.transaction_hash}">
-                ${renderTransactionTime(renderTime(event.timestamp), { chainId, hash: event.transaction_hash })}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return renderTable(caption, {
+    kind: "moves",
+    id,
+    heads: ["Event", cards && "Token", hasCollections && "Collection", "From", "To", numberHead("Price"), "When"],
+    rows: events.map(
+      (event) =>
+        html`<tr data-key="${event.transaction_hash}-${event.log_index}-${event.batch_index}">
+          <td><span class="tag ${event.event_type}">${event.event_type}</span>${renderQuantity(event)}</td>
+          ${
+            cards &&
+            html`<td>
+              <a class="token" href="${tokenPath({ network, ...event })}"
+                >${renderThumbnail(cards.of(event))}<span>${cards.nameOf(event)}</span></a
+              >
+            </td>`
+          }
+          ${hasCollections && html`<td>${renderCollection(event, { network })}</td>`}
+          <td class="from">${renderAccount(event.from_address, { network })}</td>
+          <td class="to">${renderAccount(event.to_address, { network })}</td>
+          <td class="number">${event.event_type === "sale" && renderPrice(event, { chainId })}</td>
+          <td title="Block ${event.block_number}, transaction ${event.transaction_hash}">
+            ${renderTransactionTime(renderTime(event.timestamp), { chainId, hash: event.transaction_hash })}
+          </td>
+        </tr>`,
+    ),
+  });
 }
 
 const renderQuantity = ({ quantity }: Shown) =>

@@ -7,6 +7,7 @@ import { type NetworkStatus, renderNetworkCard } from "./network-card.ts";
 import { renderPlot } from "./plot.ts";
 import type { Explorer } from "./reader.ts";
 import type { Sample } from "./samples.ts";
+import { numberHead, renderTable } from "./table.ts";
 import { formatCount, formatDuration, formatNumber, oneLine } from "./text.ts";
 
 /** The state of each network and of the metadata, with plots over time. */
@@ -68,30 +69,18 @@ function renderMetadata(metadata: Status["metadata"], seen: readonly Sample[]): 
     </div>
     ${
       failures.length > 0 &&
-      html`<div class="scroll" tabindex="0" role="group" aria-label="Failures">
-        <table>
-          <caption>
-            Last attempts that failed, by cause and host, also where an earlier document is kept
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Cause</th>
-              <th scope="col">Host</th>
-              <th scope="col" class="number">Tokens</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${failures.map(
-              ({ code, host, tokens }) =>
-                html`<tr>
-                  <td>${code}</td>
-                  <td>${oneLine(host) || "–"}</td>
-                  <td class="number">${formatCount(tokens)}</td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>`
+      renderTable("Failures", {
+        caption: "Last attempts that failed, by cause and host, also where an earlier document is kept",
+        heads: ["Cause", "Host", numberHead("Tokens")],
+        rows: failures.map(
+          ({ code, host, tokens }) =>
+            html`<tr>
+              <td>${code}</td>
+              <td>${oneLine(host) || "–"}</td>
+              <td class="number">${formatCount(tokens)}</td>
+            </tr>`,
+        ),
+      })
     }
   </section>`;
 }

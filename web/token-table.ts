@@ -5,29 +5,11 @@ import type { Offer } from "../api/orderbook/token-offer.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
 import type { Reader } from "./reader.ts";
+import { numberHead, renderTable } from "./table.ts";
 import { renderTime, renderUnits } from "./text.ts";
 import { renderAmount } from "./currency.ts";
 
 /** Small tables of a token's page. */
-
-const renderTable = (caption: string, heads: (string | Html)[], rows: Html[], name = ""): Html =>
-  html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
-    <table class="${name}">
-      <caption class="hidden">
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${heads.map((head) => (typeof head === "string" ? html`<th scope="col">${head}</th>` : head))}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
-
-const number = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
 const currencyOf = ({ currency_address: currencyAddress }: Offer | HistoryEntry, { chainId }: Reader) => ({
   chainId,
@@ -37,26 +19,24 @@ const currencyOf = ({ currency_address: currencyAddress }: Offer | HistoryEntry,
 /** The holders of a token, in the order of the rows. */
 export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html {
   if (rows.length === 0) return html`<p class="muted">Nobody holds it.</p>`;
-  return renderTable(
-    "Owners",
-    ["Owner", number("Units")],
-    rows.map(
+  return renderTable("Owners", {
+    heads: ["Owner", numberHead("Units")],
+    rows: rows.map(
       ({ owner, balance }) =>
         html`<tr>
           <td>${renderAccount(owner, reader)}</td>
           <td class="number">${renderUnits(balance)}</td>
         </tr>`,
     ),
-  );
+  });
 }
 
 /** The offers on a token, in the order of the rows. */
 export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
   if (rows.length === 0) return html`<p class="muted">No offers now.</p>`;
-  return renderTable(
-    "Offers",
-    ["By", number("Amount"), number("Units"), "Made"],
-    rows.map(
+  return renderTable("Offers", {
+    heads: ["By", numberHead("Amount"), numberHead("Units"), "Made"],
+    rows: rows.map(
       (offer) =>
         html`<tr>
           <td>${renderAccount(offer.offer_maker, reader)}</td>
@@ -65,7 +45,7 @@ export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
           <td>${renderTime(offer.offer_timestamp)}</td>
         </tr>`,
     ),
-  );
+  });
 }
 
 const STATUS_WORDS: Record<HistoryEntry["order_status"], string> = {
@@ -78,10 +58,10 @@ const STATUS_WORDS: Record<HistoryEntry["order_status"], string> = {
 /** What became of a token's orders, in the order of the rows. */
 export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Html {
   if (rows.length === 0) return html`<p class="muted">No orders yet.</p>`;
-  return renderTable(
-    "Orders",
-    ["Order", "Status", "From", "To", number("Amount"), "When"],
-    rows.map(
+  return renderTable("Orders", {
+    kind: "moves",
+    heads: ["Order", "Status", "From", "To", numberHead("Amount"), "When"],
+    rows: rows.map(
       (entry) =>
         html`<tr>
           <td>${entry.event_type === "CollectionOffer" ? "Collection offer" : entry.event_type}</td>
@@ -98,6 +78,5 @@ export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Htm
           <td>${renderTime(entry.event_timestamp)}</td>
         </tr>`,
     ),
-    "moves",
-  );
+  });
 }
