@@ -10,7 +10,7 @@ import { parse } from "../api/http/route.ts";
 import type { Page } from "./html.ts";
 import { type KeyUse, renderKeys } from "./keys-page.ts";
 import { KEY_USE_PATH, KEYS_PATH, tokenPath } from "./path.ts";
-import { type Explorer, openReader, readAddress, readTokenId } from "./reader.ts";
+import { type Explorer, readerOf, tokenOf } from "./reader.ts";
 
 /** Longer than any form of ours. */
 const MAX_BODY_BYTES = 8192;
@@ -68,17 +68,11 @@ export const FORMS: readonly Form[] = [
   {
     path: "/explorer/token/:network/:contract/:token/refresh",
     handle: async (explorer, c) => {
-      const param = (name: string) => c.req.param(name) ?? "";
-      const { network, chainId } = openReader(explorer, param("network"));
-      const contractAddress = readAddress(param("contract"));
-      const tokenId = readTokenId(param("token"));
-      await requestRefresh(explorer.databases.write[network], {
-        chainId,
-        contractAddress,
-        tokenId,
-        cooldownSeconds: explorer.config.refreshCooldownSeconds,
-      });
-      return { redirect: tokenPath({ network, contract_address: contractAddress, token_id: tokenId }) };
+      const { network, chainId } = readerOf(explorer, c);
+      const token = tokenOf(c);
+      const { refreshCooldownSeconds: cooldownSeconds } = explorer.config;
+      await requestRefresh(explorer.databases.write[network], { chainId, ...token, cooldownSeconds });
+      return { redirect: tokenPath({ network, contract_address: token.contractAddress, token_id: token.tokenId }) };
     },
   },
 ];

@@ -1,8 +1,10 @@
 import type { KeyObject } from "node:crypto";
+import type { Context } from "hono";
 import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../config.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
 import { notFound, quote } from "../api/http/errors.ts";
+import type { Env } from "../api/http/request-state.ts";
 import { parse } from "../api/http/route.ts";
 import { Address, TokenId } from "../api/http/parameter.ts";
 import type { PageSources } from "../api/server.ts";
@@ -23,8 +25,11 @@ export type Explorer = PageSources & {
 /** What a page about one network reads from. */
 export type Reader = { network: Network; chainId: number; moment: Moment; sql: Sql; secret: KeyObject };
 
+/** The reader of the network that the path of a page names. @throws HttpError as `openReader` does */
+export const readerOf = (sources: PageSources, c: Context<Env>): Reader => openReader(sources, paramOf(c, "network"));
+
 /** @throws HttpError 404 for a network that isn't served, 503 where it can't be read now */
-export function openReader({ databases, monitor }: PageSources, name: string): Reader {
+function openReader({ databases, monitor }: PageSources, name: string): Reader {
   const network = NETWORKS.find((one) => one === name);
   if (!network) throw notFound(`There is no network ${quote(name)}. Expected mainnet or testnet.`);
   const { chainId, now, secret } = monitor.require(network);
@@ -39,11 +44,17 @@ export function listReaders(sources: PageSources): Reader[] {
     .map(({ name }) => openReader(sources, name));
 }
 
-/** Reads an address in a path. @throws HttpError 400 */
+/** A parameter of the path of a page. */
+export const paramOf = (c: Context<Env>, name: string): string => c.req.param(name) ?? "";
+
+/** @throws HttpError 400 where it is none */
 export const readAddress = (text: string): string => parse(Address, text);
 
-/** Reads a token id in a path, as decimal. @throws HttpError 400 */
-export const readTokenId = (text: string): string => parse(TokenId, text);
+/** The token that the path of a page names. @throws HttpError 400 */
+export const tokenOf = (c: Context<Env>): { contractAddress: string; tokenId: string } => ({
+  contractAddress: readAddress(paramOf(c, "contract")),
+  tokenId: parse(TokenId, paramOf(c, "token")),
+});
 
 /** The key after which a page of a list begins, and how many rows it reads. */
 export type ListPlace<Key extends SortKey> = { after: Key | undefined; limit: number };

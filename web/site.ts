@@ -8,7 +8,7 @@ import { renderHome } from "./home-page.ts";
 import type { Page } from "./html.ts";
 import { renderKeys } from "./keys-page.ts";
 import { type AccountView, type CollectionView, HOME_PATH, KEYS_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
-import { type Explorer, listReaders, openReader, readAddress, readTokenId } from "./reader.ts";
+import { type Explorer, listReaders, paramOf, readAddress, readerOf, tokenOf } from "./reader.ts";
 import { search } from "./search.ts";
 import { renderStatus } from "./status-page.ts";
 import { renderTokenListPage, TOKEN_LISTS } from "./token-list.ts";
@@ -19,13 +19,7 @@ type Render = (
   c: Context<Env>,
 ) => Promise<Page | { redirect: string }> | Page | { redirect: string };
 
-const param = (c: Context<Env>, name: string) => c.req.param(name) ?? "";
-const readerOf = (explorer: Explorer, c: Context<Env>) => openReader(explorer, param(c, "network"));
 const cursorOf = (c: Context<Env>) => c.req.query("cursor");
-const tokenOf = (c: Context<Env>) => ({
-  contractAddress: readAddress(param(c, "contract")),
-  tokenId: readTokenId(param(c, "token")),
-});
 
 const COLLECTION = "/explorer/collection/:network/:contract";
 const TOKEN = "/explorer/token/:network/:contract/:token";
@@ -35,7 +29,7 @@ const collection =
   (view: CollectionView): Render =>
   (explorer, c) =>
     renderCollection(explorer, readerOf(explorer, c), {
-      contractAddress: readAddress(param(c, "contract")),
+      contractAddress: readAddress(paramOf(c, "contract")),
       view,
       cursor: cursorOf(c),
     });
@@ -45,7 +39,7 @@ const account =
   (explorer, c) => {
     const contract = c.req.query("contract");
     return renderAccountPage(readerOf(explorer, c), {
-      accountAddress: readAddress(param(c, "account")),
+      accountAddress: readAddress(paramOf(c, "account")),
       contractAddress: contract === undefined ? undefined : readAddress(contract),
       view,
       cursor: cursorOf(c),
