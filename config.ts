@@ -35,6 +35,14 @@ export type NetworkConfig = {
   firstGenerationContracts: string[] | "*" | undefined;
 };
 
+/** What LOG_LEVEL may be, from the one on at which least is told. */
+const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+/** How much is told. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+/** Whether what is of a level is told where LOG_LEVEL is `logLevel`. */
+export const isTold = (level: LogLevel, logLevel: LogLevel): boolean =>
+  LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(logLevel);
+
 /** A variable that can't be used. Its message is one line for the operator. */
 export class ConfigError extends Error {}
 
@@ -89,10 +97,7 @@ const variables = {
   TESTNET_HOST: [hostName.optional(), HOST_ACCEPTED],
   ORDERBOOK_HOST: [hostName.optional(), HOST_ACCEPTED],
   MARKETPLACE_HOST: [hostName.optional(), HOST_ACCEPTED],
-  LOG_LEVEL: [
-    z.enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
-    "silent, fatal, error, warn, info, debug or trace",
-  ],
+  LOG_LEVEL: [z.enum(LOG_LEVELS).default("info"), "silent, fatal, error, warn, info, debug or trace"],
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {

@@ -1,6 +1,4 @@
-/** Levels from the loudest down, as LOG_LEVEL names them. */
-const LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-type LogLevel = (typeof LEVELS)[number];
+import { isTold, type LogLevel } from "../config.ts";
 
 /** Writes one JSON object a line. Never give it headers: they hold keys. */
 export type Log = (level: Exclude<LogLevel, "silent">, message: string, fields?: Record<string, unknown>) => void;
@@ -10,7 +8,6 @@ const FLUSH_MS = 100;
 
 /** A log on stdout. Lines that still wait are written when the process ends. */
 export function createLog({ level }: { level: LogLevel }): Log {
-  const most = LEVELS.indexOf(level);
   let lines = "";
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
@@ -21,9 +18,9 @@ export function createLog({ level }: { level: LogLevel }): Log {
   };
   process.once("exit", flush);
   return (lineLevel, message, fields) => {
-    if (LEVELS.indexOf(lineLevel) > most) return;
+    if (!isTold(lineLevel, level)) return;
     lines += `${JSON.stringify({ time: new Date().toISOString(), level: lineLevel, message, ...fields })}\n`;
-    if (most >= LEVELS.indexOf("debug") || lineLevel === "fatal" || lineLevel === "error") flush();
+    if (isTold("debug", level) || lineLevel === "fatal" || lineLevel === "error") flush();
     else timer ??= setTimeout(flush, FLUSH_MS);
   };
 }

@@ -1,6 +1,6 @@
 /** `npm run worker`: fetches metadata and media of what the indexer finds, and asks the chain what no log says. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Network, NETWORKS } from "../config.ts";
+import { isTold, type Network, NETWORKS } from "../config.ts";
 import { readConfigOrExit } from "../environment.ts";
 import { createCallReader, type ReadCalls } from "../offchain/chain/call.ts";
 import { createSlowContracts } from "../offchain/chain/slow-contract.ts";
@@ -46,7 +46,7 @@ const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
 // Not only once the indexer has reported the chain that is set: it can't, where that is a slip.
 void exitOnOtherChain(config);
-const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
+const isVerbose = isTold("info", config.logLevel);
 const isSilent = config.logLevel === "silent";
 
 // A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.

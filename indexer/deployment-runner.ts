@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
+import type { LogLevel } from "../config.ts";
 import type { HistoryProgress } from "../history/load/progress.ts";
 import { untilEnded } from "./child-process.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
@@ -54,7 +55,7 @@ type Options = {
   databaseUrl: string;
   rpcUrl: string;
   finality: FinalityWatch;
-  logLevel: string;
+  logLevel: LogLevel;
   onFailure: (reason: string) => void;
   /** A line about a problem despite which it goes on. */
   onProblem: (line: string) => void;

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import type { Network } from "../../config.ts";
+import { isTold, type LogLevel, type Network } from "../../config.ts";
 import { PONDER_MAIN } from "./bundle.ts";
 import { childEnvironment, endProcess } from "../child-process.ts";
 import { ponderDatabaseUrl } from "./ponder-database.ts";
@@ -51,7 +51,7 @@ export function startPonder({
   historySchema: string | undefined;
   firstBlock: number;
   port: number;
-  logLevel: string;
+  logLevel: LogLevel;
 }): PonderProcess {
   const prefix = network.toUpperCase();
   const child = fork(PONDER_MAIN, ["start", "--root", ROOT, "--schema", schemaName, "--hostname", "127.0.0.1"], {
@@ -81,7 +81,7 @@ export function startPonder({
       NO_COLOR: "1",
     },
   });
-  const { lines, complainedAt } = keepLines(child, { isShown: ["debug", "trace"].includes(logLevel) });
+  const { lines, complainedAt } = keepLines(child, { isShown: isTold("debug", logLevel) });
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(reasonOf(lines) ?? `Ponder ended with ${signal ?? `code ${code}`}`));
@@ -94,9 +94,9 @@ export function startPonder({
 }
 
 /** At info Ponder logs a line for every block, which is debug to us, and a summary that we report ourselves. */
-function ponderLogLevel(logLevel: string): string {
-  if (logLevel === "debug" || logLevel === "trace") return logLevel;
-  return logLevel === "silent" || logLevel === "fatal" || logLevel === "error" ? "error" : "warn";
+function ponderLogLevel(logLevel: LogLevel): string {
+  if (isTold("debug", logLevel)) return logLevel;
+  return isTold("warn", logLevel) ? "warn" : "error";
 }
 
 function keepLines(
