@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
+import { isMissingTable } from "../offchain/network.ts";
 import { type MetadataStatus, readMetadataStatus } from "../offchain/token/metadata-status.ts";
 import { notFound, unavailable } from "./http/errors.ts";
 import { describeError, type Log } from "./log.ts";
@@ -73,7 +74,7 @@ export async function startMonitor({
       isReachable = true;
     } catch (error) {
       // Missing tables mean that the database answers, but isn't migrated yet.
-      isReachable = error instanceof Error && "code" in error && error.code === "42P01";
+      isReachable = isMissingTable(error);
       if (!isReachable && wasReachable !== false) log("error", "the database is unreachable", describeError(error));
     }
     if (isReachable && !wasReachable) log("info", "the database is reachable");
