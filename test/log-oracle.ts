@@ -1,13 +1,6 @@
 import type { Hex } from "viem";
-import type {
-  ContractRow,
-  EventRow,
-  OnchainTables,
-  OwnershipRow,
-  SkippedRow,
-  TokenRow,
-  UpdateRow,
-} from "./onchain-tables.ts";
+import type { Row } from "../src/store.ts";
+import type { EventRow, OnchainTables } from "./onchain-tables.ts";
 
 /**
  * What an index of a chain must hold, computed from raw logs by a program that shares nothing with the indexer: it reads
@@ -74,11 +67,11 @@ export function computeTables(
   { timestamps, punkMarkets = [] }: { timestamps: Map<number, number>; punkMarkets?: Hex[] },
 ): OnchainTables {
   const events: EventRow[] = [];
-  const tokens = new Map<string, TokenRow>();
-  const ownerships = new Map<string, OwnershipRow>();
-  const contracts = new Map<Hex, ContractRow>();
-  const skipped: SkippedRow[] = [];
-  const updates: UpdateRow[] = [];
+  const tokens = new Map<string, Row<"token">>();
+  const ownerships = new Map<string, Row<"ownership">>();
+  const contracts = new Map<Hex, Row<"contract">>();
+  const skipped: Row<"skippedLog">[] = [];
+  const updates: Row<"metadataUpdate">[] = [];
   let previous: RawLog | undefined;
 
   for (const log of logs) {
@@ -130,7 +123,7 @@ export function computeTables(
         ...mint,
       });
       const key = `${place.contract_address} ${move.tokenId}`;
-      const token: TokenRow = tokens.get(key) ?? {
+      const token: Row<"token"> = tokens.get(key) ?? {
         contract_address: place.contract_address,
         token_id: move.tokenId,
         standard: move.standard,
@@ -259,7 +252,10 @@ function readPunk(
   return one(tokenId, from === to ? (ownerOf(tokenId) ?? from) : from, to);
 }
 
-function readUpdate({ topics, data }: RawLog): Pick<UpdateRow, "from_token_id" | "to_token_id"> | undefined {
+function readUpdate({
+  topics,
+  data,
+}: RawLog): Pick<Row<"metadataUpdate">, "from_token_id" | "to_token_id"> | undefined {
   const words = wordsOf(data).map(BigInt);
   const range = (first: bigint, last: bigint) => ({ from_token_id: first, to_token_id: last });
   // Many contracts index what ERC-4906 doesn't.

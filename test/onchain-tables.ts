@@ -1,6 +1,7 @@
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
 import { PUBLISHED_TABLES } from "../indexer/publication.ts";
+import type { Row } from "../src/store.ts";
 
 /** Opens a connection for the time of one piece of work. */
 export async function withSql<T>(databaseUrl: string, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -32,77 +33,23 @@ export async function readAllRows(
 }
 
 /** A row of `token_event` that is no sale. */
-export type EventRow = {
-  block_number: number;
-  log_index: number;
-  batch_index: number;
-  timestamp: number;
-  event_type: string;
-  contract_address: Hex;
-  token_id: bigint;
-  from_address: Hex;
-  to_address: Hex;
-  quantity: bigint;
-  transaction_hash: Hex;
-};
-/** A row of `token`. */
-export type TokenRow = {
-  contract_address: Hex;
-  token_id: bigint;
-  standard: string;
-  owner: Hex | null;
-  mint_address: Hex | null;
-  mint_block_number: number | null;
-  mint_timestamp: number | null;
-  mint_transaction_hash: Hex | null;
-};
-/** A row of `ownership`. */
-export type OwnershipRow = {
-  contract_address: Hex;
-  token_id: bigint;
-  owner: Hex;
-  balance: bigint;
-  received_block_number: number;
-  received_log_index: number;
-  received_batch_index: number;
-};
-/** A row of `contract`. */
-export type ContractRow = {
-  contract_address: Hex;
-  contract_type: string;
-  is_first_generation: boolean;
-  block_number: number;
-  log_index: number;
-};
-/** A row of `skipped_log`. */
-export type SkippedRow = { block_number: number; log_index: number; contract_address: Hex; reason: string };
+export type EventRow = Omit<Row<"tokenEvent">, keyof SaleColumns>;
 /** A row of `token_event` that is a sale. */
-export type SaleRow = Omit<EventRow, "event_type"> & {
-  price: bigint | null;
-  currency_address: Hex | null;
-  price_note: string | null;
+export type SaleRow = Omit<EventRow, "event_type"> & SaleColumns;
+type SaleColumns = Pick<Row<"tokenEvent">, "price" | "currency_address" | "price_note" | "is_offer"> & {
   marketplace: string;
   broker: Hex;
-  is_offer: boolean | null;
-};
-/** A row of `metadata_update`. */
-export type UpdateRow = {
-  block_number: number;
-  log_index: number;
-  contract_address: Hex;
-  from_token_id: bigint | null;
-  to_token_id: bigint | null;
 };
 
 /** The tables with typed values, in the order of the chain or of their keys. */
 export type OnchainTables = {
   /** Movements: sales are apart. */
   events: EventRow[];
-  tokens: TokenRow[];
-  ownerships: OwnershipRow[];
-  contracts: ContractRow[];
-  skipped: SkippedRow[];
-  updates: UpdateRow[];
+  tokens: Row<"token">[];
+  ownerships: Row<"ownership">[];
+  contracts: Row<"contract">[];
+  skipped: Row<"skippedLog">[];
+  updates: Row<"metadataUpdate">[];
 };
 
 /** Reads what readers see of a network. */
