@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { claimDueMedia } from "../offchain/media/media-queue.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { walkRanges } from "../offchain/token/token-range.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../test/indexer.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../test/tokens.ts";
@@ -13,13 +12,10 @@ import { startWorker } from "../test/worker.ts";
 const CONTRACT = address(1);
 const LAST = 2n ** 256n - 1n;
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, { max: 2 });
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 2, onnotice: () => {} });
   rpc = await serveRpc({
     [CONTRACT]: (name, [id]) =>
       name !== "tokenURI" || id === 2n ? undefined : `data:application/json,{"name":"Token ${String(id)}"}`,
@@ -37,8 +33,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await rpc.close();
-  await sql.end();
-  await database.drop();
 });
 
 async function countTried(): Promise<number> {

@@ -1,22 +1,11 @@
-import type { Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createPool } from "../postgres/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { createTestDatabase, useDatabase } from "../test/database.ts";
 import { isOwned, OWNER_SESSION, takeOwnerLock } from "./owner-lock.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createTestDatabase, { max: 1 });
 const lost: string[] = [];
 const take = (onLost: (line: string) => void) => takeOwnerLock(database.url, { where: "DATABASE_URL", onLost });
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = createPool(database.url, { max: 1 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
 
 async function cutOff(): Promise<void> {
   const rows = await sql`

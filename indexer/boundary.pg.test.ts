@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Sql } from "postgres";
-import { createPool } from "../postgres/pool.ts";
+import { expect, test } from "vitest";
 import { startBlockServer } from "../test/block-server.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../test/database.ts";
 import { fixHistory } from "./boundary.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { createRpcClient } from "./rpc/rpc.ts";
@@ -12,17 +10,7 @@ const HEAD = 500;
 /** Of the chains that Ponder doesn't know. */
 const FINALITY = 30;
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = createPool(database.url, { max: 2 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await useDatabase(createMigratedDatabase, { max: 2 });
 
 type Options = { finalized: number; head?: number; endBlock?: number };
 

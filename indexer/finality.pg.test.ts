@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createPool } from "../postgres/pool.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../test/database.ts";
 import { makeChain, type MadeBlock, type Provider, startProvider } from "../test/log-provider.ts";
 import { type Deployment, ensureDeployment, noteFinalized } from "./deployment.ts";
 import { watchFinality } from "./finality.ts";
@@ -25,21 +23,16 @@ function makeBlocks(name: string): MadeBlock[] {
   );
 }
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 2 });
 let deployment: Deployment;
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = createPool(database.url, { max: 2 });
   await sql`create schema ponder_sync`;
   await sql`create table ponder_sync.blocks (chain_id bigint, number bigint, hash text)`;
 });
 afterAll(async () => {
   for (const close of closing) await close();
-  await sql.end();
-  await database.drop();
 });
 
 /** A deployment whose history is loaded, and that Ponder hasn't begun to follow. */

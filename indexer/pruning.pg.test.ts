@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../postgres/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { createTestDatabase, useDatabase } from "../test/database.ts";
 import { type Deployment, findBySchema } from "./deployment.ts";
 import { acquireLock } from "./lock.ts";
 import { createPruning } from "./pruning.ts";
 
 const config = readConfig({ DATA_DIR: "/nonexistent" });
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createTestDatabase, { max: 3 });
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = createPool(database.url, { max: 3 });
   await migrate(sql);
 });
 beforeEach(async () => {
@@ -25,8 +21,6 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   vi.useRealTimers();
-  await sql.end();
-  await database.drop();
 });
 
 const pass = (minutes: number) => vi.advanceTimersByTime(minutes * 60_000);

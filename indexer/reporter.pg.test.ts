@@ -1,23 +1,15 @@
-import postgres, { type Sql } from "postgres";
 import type { PublicClient } from "viem";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../test/database.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
 import { createReporter } from "./reporter.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1 });
-});
 afterAll(async () => {
   vi.useRealTimers();
-  await sql.end();
-  await database.drop();
 });
 
 /** A report of an index that is under way, as often as it is asked for, and the lines that it prints. */

@@ -1,19 +1,8 @@
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { expect, test } from "vitest";
+import { createMigratedDatabase, useDatabase } from "../test/database.ts";
 import { createNewBlockCheck } from "./new-block.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {} });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
 
 const setHead = (block: number) => sql`
   insert into offchain.network (name, chain_id, state, head_block)

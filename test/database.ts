@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import postgres, { type Sql } from "postgres";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { primaryKeyName, tableShapes } from "../history/load/onchain-schema.ts";
 import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { withDatabase } from "../postgres/pool.ts";
+import { createPool, withDatabase } from "../postgres/pool.ts";
 
 /** A database of one test. */
 export type TestDatabase = { name: string; url: string; drop: () => Promise<void> };
@@ -14,6 +14,23 @@ export const createTestDatabase = () => copyDatabase(inject("postgresUrl"), "tem
 
 /** A database with all tables that the API reads, the on-chain ones as plain tables in `onchain_mainnet` and `onchain_testnet`. */
 export const createMigratedDatabase = () => copyDatabase(inject("postgresUrl"), inject("migratedDatabase"));
+
+/**
+ * A database for the tests of a file and a pool on it, which go when those are over, after what else they close. To be
+ * called once, before any test. `create`: one of the two above.
+ */
+export async function useDatabase(
+  create: () => Promise<TestDatabase>,
+  options: Parameters<typeof createPool>[1],
+): Promise<{ database: TestDatabase; sql: Sql }> {
+  const database = await create();
+  const sql = createPool(database.url, options);
+  afterAll(async () => {
+    await sql.end();
+    await database.drop();
+  });
+  return { database, sql };
+}
 
 /** Makes what `createMigratedDatabase` copies, once a run: to make each took four times as long. */
 export async function makeMigratedDatabase(serverUrl: string): Promise<TestDatabase> {

@@ -1,7 +1,6 @@
-import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { addressOf, inserter, ZERO } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { connectLikeApi } from "../../test/explain.ts";
 import { bytesOf } from "../../test/orders.ts";
 import { openDatabases } from "../sql/database.ts";
@@ -10,15 +9,15 @@ import { type CollectionRank, createCollectionRank } from "./collection-rank.ts"
 
 const OTHERS = addressOf(0x07e5);
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  connection: { search_path: "onchain_mainnet,offchain" },
+});
 let databases: ReturnType<typeof openDatabases>;
 let rank: CollectionRank;
 
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
   databases = openDatabases({ url: database.url, readUrl: database.url });
 });
 beforeEach(async () => {
@@ -27,8 +26,6 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await databases.end();
-  await sql.end();
-  await database.drop();
   vi.useRealTimers();
 });
 

@@ -1,7 +1,6 @@
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { addressOf, inserter, ZERO } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { placeOrder } from "../../test/orders.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import { renderAmount } from "../../web/currency.ts";
@@ -34,12 +33,12 @@ const CURRENCIES = [
   ZERO,
 ];
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  connection: { search_path: "onchain_mainnet,offchain" },
+});
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
   const main = inserter(sql);
   await main.contract(APES);
   for (const [n, currency_address] of CURRENCIES.entries()) {
@@ -47,11 +46,6 @@ beforeAll(async () => {
     await placeOrder(sql, n, { token_id: String(n), currency_address, start_amount: String(1 + n) });
   }
 });
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 test.each([
   [1, [BLUR_POOL, WETH]],
   [31337, [BLUR_POOL, WETH]],

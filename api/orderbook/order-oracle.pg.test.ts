@@ -1,7 +1,6 @@
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { MAINNET_ID } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import {
   highestOffer,
   isNative,
@@ -27,26 +26,17 @@ import type { Page as Body } from "../http/page.ts";
 const SEEDS = Array.from({ length: 12 }, (_, n) => 1 + n);
 const moment = { chainId: MAINNET_ID, now: NOW };
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  fetch_types: false,
+  types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+  connection: { search_path: "onchain_mainnet,offchain" },
+});
 let stream: RowStream;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, {
-    max: 1,
-    onnotice: () => {},
-    fetch_types: false,
-    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: { search_path: "onchain_mainnet,offchain" },
-  });
   stream = streamOf(sql);
 });
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 const TABLES = ["contract", "token", "ownership", "trade_order", "order_counter", "approval"];
 const OUR_TABLES = ["signed_order", "listing_approval", "offer_funds"];
 

@@ -1,9 +1,8 @@
-import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf, MAINNET_ID } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf, EXCHANGE } from "../../test/orders.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 
@@ -18,17 +17,11 @@ const DOLLARS = addressOf(0xd0) as Hex;
 /** The hash of the order that is sent. */
 const SENT = 1_000_000;
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  connection: { search_path: "onchain_mainnet,offchain" },
+});
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
 beforeEach(() => sql`truncate signed_order, trade_order, order_counter, offer_funds`);
 
 const address = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;

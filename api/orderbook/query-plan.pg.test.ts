@@ -1,9 +1,9 @@
 import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Hex } from "viem";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { connectLikeApi, explain } from "../../test/explain.ts";
 import { PORTFOLIO_ITEMS } from "../marketplace/portfolio.ts";
 import { streamOf, toArray } from "../sql/database.ts";
@@ -42,12 +42,12 @@ const SPAMMER = addressOf(7002);
  */
 const MAX_ROWS = 3000;
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  connection: { search_path: "onchain_mainnet,offchain" },
+});
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
   const address = (n: string) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
   const hash = (n: string) => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
   const owner = address("5000 + case when i % 2 = 0 then 0 else i % 400 end");
@@ -108,11 +108,6 @@ beforeAll(async () => {
     analyze;
   `);
 });
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 const token = { chainId: CHAIN_ID, contractAddress: CONTRACT };
 const portfolio = { chainId: CHAIN_ID, accountAddress: WHALE };
 const select = { isBuyNow: false, sort: undefined, direction: "asc" } as const;

@@ -1,21 +1,10 @@
 import * as fc from "fast-check";
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { hexOf } from "../../test/api.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { createTestDatabase, useDatabase } from "../../test/database.ts";
 import { textJson, tokenIdHex } from "./item.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {} });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await useDatabase(createTestDatabase, { max: 1 });
 
 test("Postgres writes any token id in hex", async () => {
   const edges = [0n, 1n, 15n, 16n].concat(

@@ -1,9 +1,9 @@
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Sql } from "postgres";
+import { beforeAll, describe, expect, test } from "vitest";
 import { held as heldTokens } from "../marketplace/marketplace-scope.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { addressOf } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { explainStatement } from "../../test/explain.ts";
 import { findContract, listContracts } from "./contract.ts";
 import { streamOf } from "../sql/database.ts";
@@ -31,12 +31,12 @@ const HUNTED = addressOf(9001);
 const SHOWERED = addressOf(9002);
 const SHOWERS = 200;
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  connection: { search_path: "onchain_mainnet,offchain" },
+});
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
   const address = (n: string) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
   const tokens = `generate_series(1, ${CONTRACTS}) as c, generate_series(1, ${TOKENS}) as i`;
   await sql.unsafe(`
@@ -89,11 +89,6 @@ beforeAll(async () => {
     analyze;
   `);
 });
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 /** The plans of the first statement that `query` runs, which finds something. */
 async function explain(query: (sql: Sql) => Promise<unknown>) {
   const plans = await explainStatement(database.url, query, { at: 0 });

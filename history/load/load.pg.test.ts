@@ -3,7 +3,6 @@ import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import postgres, { type Sql } from "postgres";
 import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad, toEventSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MARKETPLACES } from "../../abis/marketplace.ts";
@@ -12,7 +11,7 @@ import { readConfig } from "../../config.ts";
 import { indexStatements } from "../../indexer/indexes.ts";
 import { listSources, type Source } from "../../sources.ts";
 import { MAX_BATCH_TOKENS, MAX_RANGE_TOKENS, MAX_TRANSACTION_HOPS } from "../../src/limits.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { createTestDatabase, useDatabase } from "../../test/database.ts";
 import { chunkOf, chunksOf } from "../../test/log-columns.ts";
 import { applyLogs, keyOf, createTables, type Tables, textsOf } from "../../test/memory-store.ts";
 import { randomChain } from "../../test/random-chain.ts";
@@ -44,20 +43,15 @@ const sources = listSources(config, { network: "mainnet", chainId: 31337 }).map(
   return source.addresses.length > 0 ? source : { ...source, addresses: ofEthereum[place]!.addresses };
 });
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createTestDatabase, { max: 2 });
 let directory: string;
 let schemaCount = 0;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = postgres(database.url, { max: 2, onnotice: () => {} });
   directory = await mkdtemp(join(tmpdir(), "nft-history-test-"));
 });
 
 afterAll(async () => {
-  await sql.end();
-  await database.drop();
   await rm(directory, { recursive: true, force: true });
 });
 

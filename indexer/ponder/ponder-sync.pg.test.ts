@@ -1,26 +1,16 @@
-import type { Sql } from "postgres";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../offchain/migrate.ts";
-import { createPool } from "../../postgres/pool.ts";
-import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { createTestDatabase, useDatabase } from "../../test/database.ts";
 import { prunePonderSync, requirePonderSync } from "./ponder-sync.ts";
 
 const HOUR = 3600;
 const TABLES = ["logs", "transactions", "transaction_receipts", "traces"];
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createTestDatabase, { max: 2 });
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = createPool(database.url, { max: 2 });
   await migrate(sql);
 });
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 /** Blocks 1 to 3000 of two chains, one an hour, with a log and a transaction each. */
 beforeEach(async () => {
   await sql`drop schema if exists ponder_sync cascade`;

@@ -1,10 +1,9 @@
-import postgres, { type Sql } from "postgres";
 import { encodeAbiParameters, type Hex, padHex, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Anvil, startAnvil } from "../../demo/anvil.ts";
 import { inserter } from "../../test/api.ts";
 import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf } from "../../test/orders.ts";
 import { mint } from "../../test/tokens.ts";
 import { putMulticall3 } from "../../test/multicall3.ts";
@@ -128,21 +127,16 @@ const addressOf = (name: string) => padHex(`0x${(names.indexOf(name) + 4096).toS
 
 let anvil: Anvil;
 let rpc: Rpc;
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 4 });
 
 beforeAll(async () => {
   anvil = await startAnvil({ port: 0, timestamp: 1_700_000_000n, accounts: 1 });
   rpc = createRpc({ urls: [anvil.rpcUrl] });
   for (const name of names)
     await rpc.send([{ method: "anvil_setCode", params: [addressOf(name), assemble(CONTRACTS[name]!.reactions)] }]);
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 4, onnotice: () => {} });
 });
 
 afterAll(async () => {
-  await sql.end();
-  await database.drop();
   await rpc.close();
   await anvil.stop();
 });

@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { isRunning, WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { serveRpc } from "../../test/rpc-server.ts";
@@ -78,8 +77,7 @@ const BEHAVIOURS: Record<string, (request: IncomingMessage, response: ServerResp
 
 const NAMES = Object.keys(BEHAVIOURS);
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, { max: 4 });
 let good: Origin;
 let canary: Origin;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
@@ -87,8 +85,6 @@ const bad: Origin[] = [];
 let worker: WorkerProcess;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 4, onnotice: () => {} });
   canary = await serveOrigin((_, response) => response.end('{"name":"reached"}'));
   good = await serveOrigin((request, response) =>
     setTimeout(() => response.end(JSON.stringify({ name: `good ${request.url}` })), 5),
@@ -119,8 +115,6 @@ afterAll(async () => {
   await worker.stop();
   await rpc.close();
   await Promise.all([good, canary, ...bad].map((origin) => origin.close()));
-  await sql.end();
-  await database.drop();
 });
 
 /** Seconds from indexing a block until the last good token of a contract is read. */

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { isRunning, WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type NameServer, serveNames } from "../../test/name-server.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
@@ -22,16 +21,13 @@ const NAMES: Record<string, (nth: number) => string[]> = {
   "private-always.example": () => [PRIVATE, "10.0.0.1", "169.254.169.254"],
 };
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, { max: 2 });
 let canary: Origin;
 let names: NameServer;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
 let worker: WorkerProcess;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 2, onnotice: () => {} });
   canary = await serveOrigin((_, response) => response.end('{"name":"reached"}'));
   names = await serveNames((name, nth) => NAMES[name]?.(nth) ?? []);
   const { port } = new URL(canary.url);
@@ -62,8 +58,6 @@ afterAll(async () => {
   names.close();
   await rpc.close();
   await canary.close();
-  await sql.end();
-  await database.drop();
 });
 
 /** Tokens of each name whose document or image was tried and couldn't be had, and by which codes. */

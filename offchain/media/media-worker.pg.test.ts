@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
 import { encodeAbiParameters, type Hex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -34,8 +34,7 @@ const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const keyOf = (bytes: Buffer | string, extension: string) =>
   `${createHash("sha256").update(bytes).digest("hex")}.${extension}`;
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 8 });
 let origin: Origin;
 let fetcher: Fetcher;
 let directory: string;
@@ -44,8 +43,6 @@ let pages: Record<string, Buffer | string | number | ((response: ServerResponse)
 let uris: Record<string, string>;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 8, onnotice: () => {} });
   origin = await serveOrigin((request, response) => {
     const page = pages[request.url ?? ""] ?? 404;
     if (typeof page === "function") page(response);
@@ -74,8 +71,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await origin.close();
-  await sql.end();
-  await database.drop();
 });
 
 function open(dataDir: string): MediaStore {

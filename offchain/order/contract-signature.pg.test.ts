@@ -1,8 +1,7 @@
-import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { hashOf, MAINNET_ID } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { EXCHANGE, storeOrder } from "../../test/orders.ts";
 import { ALICE } from "../../test/seed.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
@@ -14,19 +13,9 @@ const NO: CallAnswer = { kind: "data", data: Buffer.from("ffffffff".padEnd(64, "
 const REVERTED: CallAnswer = { kind: "none" };
 const FAULT: CallAnswer = { kind: "fault", message: "overloaded" };
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {} });
-});
 beforeEach(() => sql`delete from offchain.signed_order`);
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 const store = (n: number, more: Record<string, unknown> = {}) =>
   storeOrder(sql, n, { contract_digest: hashOf(n), signature: "0x1234", ...more });
 const callOf = (n: number) => signatureCall({ signer: ALICE as Hex, digest: hashOf(n) as Hex, signature: "0x1234" });

@@ -1,27 +1,16 @@
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { beforeEach, expect, test } from "vitest";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf, clearOrders, CONDUIT, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { type ListingPlace, readListingApprovals } from "./listing-approval.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {} });
-});
 beforeEach(async () => {
   await clearOrders(sql);
   await sql`delete from offchain.listing_approval`;
 });
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
-
 /** Answers for a contract that has approved the conduit for each of its tokens, but not for all. */
 const readCalls: ReadCalls = async (calls) =>
   calls.map((_, index) => ({ kind: "data", data: bytesOf(index % 2 === 0 ? word("0x00") : word(CONDUIT)) }));

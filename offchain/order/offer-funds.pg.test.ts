@@ -1,7 +1,6 @@
-import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { addressOf, hashOf, MAINNET_ID, ZERO } from "../../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf, EXCHANGE, placeOrder } from "../../test/orders.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
 import { readOfferFunds } from "./offer-funds.ts";
@@ -12,17 +11,11 @@ const OTHER = addressOf(0xb0b);
 const MANY = 700;
 const UNTOLD = "The node doesn't tell what bidders can pay.";
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, {
+  max: 1,
+  connection: { search_path: "offchain" },
+});
 
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
 beforeEach(() => sql`truncate signed_order, offer_funds, onchain_mainnet.trade_order`);
 
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;

@@ -1,7 +1,6 @@
-import postgres, { type Sql } from "postgres";
 import { numberToHex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { serveNode } from "../../test/node-server.ts";
 import type { Origin } from "../../test/origin.ts";
@@ -22,14 +21,11 @@ const URI = `data:application/json;base64,${toBase64(DOCUMENT)}`;
  */
 const MAX_MEMORY_MB = 700;
 
-let database: TestDatabase;
-let sql: Sql;
+const { database, sql } = await useDatabase(createMigratedDatabase, { max: 4 });
 let node: Origin;
 let worker: WorkerProcess;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 4, onnotice: () => {} });
   node = await serveUris();
   await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;
   worker = await startWorker({ databaseUrl: database.url, rpcUrl: node.url });
@@ -38,8 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.stop();
   await node.close();
-  await sql.end();
-  await database.drop();
 });
 
 type Request = { id: number; method: string; params: [{ data: string }?] };

@@ -1,7 +1,7 @@
-import postgres, { type Sql, type TransactionSql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { countWaiting, createMigratedDatabase, createOnchainTables, type TestDatabase } from "../../test/database.ts";
+import { countWaiting, createMigratedDatabase, createOnchainTables, useDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { enqueueContracts } from "../contract/contract-watermark.ts";
 import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
@@ -16,18 +16,7 @@ import { settleTokens } from "./unsettled-token.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 8, onnotice: () => {} });
-});
-
-afterAll(async () => {
-  await sql.end();
-  await database.drop();
-});
+const { sql } = await useDatabase(createMigratedDatabase, { max: 8 });
 
 beforeEach(async () => {
   await sql`

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { tellTokenStory } from "../../bin/token-story-text.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -19,16 +18,13 @@ import { enqueueTokens } from "./token-watermark.ts";
 import { runTokenWorker } from "./token-worker.ts";
 import { parseUri } from "../uri/uri.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = await useDatabase(createMigratedDatabase, { max: 8 });
 let origin: Origin;
 let fetcher: Fetcher;
 /** The origin's answers, by path. */
 let pages: Record<string, string | number>;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
-  sql = postgres(database.url, { max: 8, onnotice: () => {} });
   origin = await serveOrigin((request, response) => {
     const page = pages[request.url ?? ""] ?? 404;
     if (typeof page === "number") response.writeHead(page).end();
@@ -50,8 +46,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await fetcher.close();
   await origin.close();
-  await sql.end();
-  await database.drop();
 });
 
 function work(contracts: Record<Hex, FakeContract>): Promise<void> {
