@@ -5,17 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
+import { createTestApi, openApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { countWaiting } from "../test/database.ts";
 import { APES, seed } from "../test/seed.ts";
-import { readConfig } from "../config.ts";
-import { openDatabases, type Databases } from "./sql/database.ts";
 import { ANSWER_WITHIN_MS } from "./sql/deadline.ts";
-import { type Api, createApi } from "./server.ts";
+import type { Api } from "./server.ts";
 
 let t: TestApi;
 let api: Api;
-let databases: Databases;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 const rejections: unknown[] = [];
 const lines: [level: string, message: string, fields?: Record<string, unknown>][] = [];
@@ -30,16 +27,10 @@ beforeAll(async () => {
   url.port = String(proxy.port);
   // With a comma, as a password may have one: no list of hosts.
   url.search = "?options=-c%20datestyle%3DISO,DMY";
-  databases = openDatabases({ url: url.href, readUrl: url.href });
-  api = await createApi({
-    config: { ...readConfig({}), apiKeys: [TEST_KEY] },
-    databases,
-    log: (...line) => lines.push(line),
-  });
+  api = await openApi(url.href, { env: { API_KEYS: TEST_KEY }, log: (...line) => lines.push(line) });
 });
 afterAll(async () => {
   await api.stop();
-  await databases.end();
   await proxy.stop();
   await t.stop();
   process.off("unhandledRejection", note);
@@ -184,8 +175,7 @@ test("a Unix socket that is gone, as while the embedded Postgres starts anew, is
   const own = await startProxy(Number(new URL(t.url).port), join(directory, ".s.PGSQL.5432"));
   const { username, password, pathname } = new URL(t.url);
   const url = `postgres://${username}:${password}@${encodeURIComponent(directory)}:5432${pathname}`;
-  const over = openDatabases({ url, readUrl: url });
-  const local = await createApi({ config: { ...readConfig({}), apiKeys: [TEST_KEY] }, databases: over, log: () => {} });
+  const local = await openApi(url, { env: { API_KEYS: TEST_KEY } });
   try {
     const status = async (key: string) => (await local.app.request(TOKENS, { headers: { "x-api-key": key } })).status;
     expect(await status(TEST_KEY)).toBe(200);
@@ -201,7 +191,6 @@ test("a Unix socket that is gone, as while the embedded Postgres starts anew, is
     await expect.poll(() => status(TEST_KEY)).toBe(200);
   } finally {
     await local.stop();
-    await over.end();
     await own.stop();
     await rm(directory, { recursive: true });
   }

@@ -1,31 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readConfig } from "../config.ts";
-import { addressOf, type Body, createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
+import { addressOf, type Body, createTestApi, openApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { APES, seed } from "../test/seed.ts";
-import { openDatabases } from "./sql/database.ts";
-import { type Api, createApi } from "./server.ts";
+import type { Api } from "./server.ts";
 
 const SECRET_KEYS = [TEST_KEY, "nft_unknown_0123456789abcdef", "a key with spaces"];
 
 let t: TestApi;
 /** Another API with the usual limits, whose log the test keeps. */
 let logged: Api;
-let stopLogged: () => Promise<void>;
 const lines: unknown[][] = [];
 
 beforeAll(async () => {
   t = await createTestApi({ networks: ["mainnet"] });
   await seed(t.sql);
-  const databases = openDatabases({ url: t.url, readUrl: t.url });
-  const config = { ...readConfig({ RATE_LIMIT: "20", RATE_BURST: "5" }), apiKeys: [TEST_KEY] };
-  logged = await createApi({ config, databases, log: (...line) => lines.push(line) });
-  stopLogged = async () => {
-    await logged.stop();
-    await databases.end();
-  };
+  logged = await openApi(t.url, {
+    env: { RATE_LIMIT: "20", RATE_BURST: "5", API_KEYS: TEST_KEY },
+    log: (...line) => lines.push(line),
+  });
 });
 afterAll(async () => {
-  await stopLogged();
+  await logged.stop();
   await t.stop();
 });
 

@@ -1,6 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import type { Log } from "../api/log.ts";
-import { openDatabases } from "../api/sql/database.ts";
+import { type Databases, openDatabases } from "../api/sql/database.ts";
 import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { createMigratedDatabase } from "./database.ts";
@@ -38,6 +38,26 @@ export const hashOf = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
 /** A token id in 0x and 64 hex digits. */
 export const hexOf = (tokenId: bigint | number) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;
 
+/** The API in this process on a database, without limits of requests unless `config` or `env` has some. */
+export async function openApi(
+  url: string,
+  {
+    env = {},
+    config = {},
+    log = () => {},
+    ...more
+  }: { env?: Record<string, string>; config?: Partial<ApiConfig>; log?: Log; createPages?: CreatePages } = {},
+): Promise<Api & { databases: Databases }> {
+  const databases = openDatabases({ url, readUrl: url });
+  const unlimited = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", ...env });
+  const api = await createApi({ config: { ...unlimited, ...config }, databases, log, ...more });
+  const stop = async () => {
+    await api.stop();
+    await databases.end();
+  };
+  return { ...api, databases, stop };
+}
+
 /** The API on a database of its own with both networks reported, or those of `networks`. */
 export async function createTestApi({
   config = {},
@@ -49,15 +69,12 @@ export async function createTestApi({
   for (const name of networks) await insertNetwork(sql, { name });
   const stops: (() => Promise<void>)[] = [];
   const another = async (more: Partial<ApiConfig> = {}, log: Log = () => {}) => {
-    const databases = openDatabases({ url: database.url, readUrl: database.url });
-    const unlimited = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" });
-    const process = await createApi({
-      config: { ...unlimited, apiKeys: [TEST_KEY], ...config, ...more },
-      databases,
+    const process = await openApi(database.url, {
+      config: { apiKeys: [TEST_KEY], ...config, ...more },
       log,
       ...(createPages && { createPages }),
     });
-    stops.push(process.stop, databases.end);
+    stops.push(process.stop);
     return process;
   };
   const api = await another();

@@ -19,10 +19,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
 import { CONDUIT_CONTROLLER_ADDRESS, SEAPORT_ADDRESSES } from "../abis/seaport.ts";
-import { createApi } from "../api/server.ts";
-import { readConfig } from "../config.ts";
 import { conduitControllerAbi, SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { toTransaction } from "../demo/market.ts";
+import { openApi } from "./api.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { type OrderbookWorld, sendOrder, startOrderbookWorld } from "./orderbook-world.ts";
 
@@ -600,11 +599,7 @@ test("an offer for units by a wallet that doesn't take them", async () => {
 
 /** Another API on the same tables, which asks other nodes or none. */
 async function startApi(env: Record<string, string>) {
-  const api = await createApi({
-    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", ...env }),
-    databases: w.databases,
-    log: () => {},
-  });
+  const api = await openApi(w.database.url, { env });
   const read = async (response: Response) => {
     const { message } = (await response.json()) as { message?: string };
     return { status: response.status, retryAfter: response.headers.get("retry-after"), message };

@@ -2,15 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { CreateOrderInput, OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, parseAbi } from "viem";
-import { openDatabases } from "../api/sql/database.ts";
-import { type Api, createApi } from "../api/server.ts";
-import { readConfig } from "../config.ts";
+import type { Api } from "../api/server.ts";
 import { startDemoChain } from "../demo/chain.ts";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { createMarket, type Market } from "../demo/market.ts";
 import { createMiner, type DemoTransaction, type Miner } from "../demo/miner.ts";
 import { createRandom } from "../demo/random.ts";
 import { createWorld } from "../demo/world.ts";
+import { openApi } from "./api.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 
@@ -42,8 +41,6 @@ export async function startOrderbookWorld() {
   started.defer(database.drop);
   const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
   started.defer(indexer.stop);
-  const databases = openDatabases({ url: database.url, readUrl: database.url });
-  started.defer(databases.end);
   const [seller, buyer, other] = world.collectors.map((account) => account.toLowerCase()) as [
     Address,
     Address,
@@ -51,11 +48,7 @@ export async function startOrderbookWorld() {
   ];
   const { client } = miner;
   await indexer.waitUntilLive(await head());
-  const api: Api = await createApi({
-    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: chain.rpcUrl }),
-    databases,
-    log: () => {},
-  });
+  const { databases, ...api } = await openApi(database.url, { env: { MAINNET_RPC_URL: chain.rpcUrl } });
   started.defer(api.stop);
   const stack = started.move();
 

@@ -3,12 +3,11 @@ import { type Abi, encodeAbiParameters, type Hex, parseAbi, parseAbiParameters, 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
 import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, ZORA_TRANSFER_HELPER_ADDRESS } from "../abis/zora.ts";
-import { openDatabases } from "../api/sql/database.ts";
-import { type Api, createApi } from "../api/server.ts";
-import { readConfig } from "../config.ts";
+import type { Api } from "../api/server.ts";
 import { createCallReader } from "../offchain/chain/call.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
 import { readListingApprovals } from "../offchain/order/listing-approval.ts";
+import { openApi } from "./api.ts";
 import { assemble, callKey } from "./bytecode.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
@@ -28,7 +27,6 @@ const abi: Abi = parseAbi([
 let chain: TestChain;
 let database: TestDatabase;
 let indexer: Indexer;
-let databases: ReturnType<typeof openDatabases>;
 let api: Api;
 let deed: Contract;
 let [seller, buyer]: [Hex, Hex] = ["0x", "0x"];
@@ -43,13 +41,10 @@ beforeAll(async () => {
   await chain.mine({ to: deed, name: "mint", args: [seller, 1n] });
   indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
   await indexer.waitUntilLive(await chain.head());
-  databases = openDatabases({ url: database.url, readUrl: database.url });
-  const config = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" });
-  api = await createApi({ config, databases, log: () => {} });
+  api = await openApi(database.url);
 });
 afterAll(async () => {
   await api?.stop();
-  await databases?.end();
   await indexer?.stop();
   await chain?.stop();
   await database?.drop();

@@ -11,11 +11,10 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CONDUIT_CONTROLLER_ADDRESS, seaportAbi } from "../abis/seaport.ts";
-import { openDatabases } from "../api/sql/database.ts";
-import { type Api, createApi } from "../api/server.ts";
-import { readConfig } from "../config.ts";
+import type { Api } from "../api/server.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { conduitControllerAbi, SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
+import { openApi } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 
@@ -35,7 +34,6 @@ let client: PublicClient;
 let database: TestDatabase;
 let indexer: Indexer;
 let api: Api;
-let databases: ReturnType<typeof openDatabases>;
 
 beforeAll(async () => {
   chain = await startDemoChain();
@@ -43,16 +41,10 @@ beforeAll(async () => {
   database = await createTestDatabase();
   indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
   await indexer.waitUntilLive(await head());
-  databases = openDatabases({ url: database.url, readUrl: database.url });
-  api = await createApi({
-    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" }),
-    databases,
-    log: () => {},
-  });
+  api = await openApi(database.url);
 });
 afterAll(async () => {
   await api?.stop();
-  await databases?.end();
   await indexer?.stop();
   await chain?.stop();
   await database?.drop();

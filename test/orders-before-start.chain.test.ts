@@ -1,10 +1,9 @@
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabases } from "../api/sql/database.ts";
-import { type Api, createApi } from "../api/server.ts";
-import { readConfig } from "../config.ts";
+import type { Api } from "../api/server.ts";
 import { SEAPORT_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, toTransaction } from "../demo/market.ts";
+import { openApi } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
@@ -65,13 +64,7 @@ beforeAll(async () => {
   const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: w.chain.rpcUrl, env });
   stack.defer(indexer.stop);
   await indexer.waitUntilLive(await w.head());
-  const databases = openDatabases({ url: database.url, readUrl: database.url });
-  stack.defer(databases.end);
-  api = await createApi({
-    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: w.chain.rpcUrl }),
-    databases,
-    log: () => {},
-  });
+  api = await openApi(database.url, { env: { MAINNET_RPC_URL: w.chain.rpcUrl } });
   stack.defer(api.stop);
 });
 afterAll(() => stack.disposeAsync());

@@ -2,15 +2,14 @@ import { EIP_712_ORDER_TYPE, ItemType } from "@opensea/seaport-js/lib/constants.
 import type { CreateOrderInput } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabases } from "../api/sql/database.ts";
-import { type Api, createApi } from "../api/server.ts";
-import { readConfig } from "../config.ts";
+import type { Api } from "../api/server.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { createMarket, fillOrder, type Market, toTransaction } from "../demo/market.ts";
 import { createMiner, type Miner } from "../demo/miner.ts";
 import { createRandom } from "../demo/random.ts";
 import { createWorld } from "../demo/world.ts";
+import { openApi } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
@@ -22,8 +21,7 @@ let miner: Miner;
 let market: Market;
 let database: TestDatabase;
 let indexer: Indexer;
-let api: Api;
-let databases: ReturnType<typeof openDatabases>;
+let api: Awaited<ReturnType<typeof openApi>>;
 let seller: Address;
 let buyer: Address;
 let other: Address;
@@ -52,13 +50,10 @@ beforeAll(async () => {
   database = await createTestDatabase();
   indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
   await catchUp();
-  databases = openDatabases({ url: database.url, readUrl: database.url });
-  const config = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: chain.rpcUrl });
-  api = await createApi({ config, databases, log: () => {} });
+  api = await openApi(database.url, { env: { MAINNET_RPC_URL: chain.rpcUrl } });
 });
 afterAll(async () => {
   await api?.stop();
-  await databases?.end();
   await indexer?.stop();
   market?.stop();
   await chain?.stop();
@@ -282,8 +277,7 @@ describe("refused is", () => {
     });
     await mine(call(seller, "setApprovalForAll", [exchange, true]));
     await catchUp();
-    const config = readConfig({ MAINNET_RPC_URL: chain.rpcUrl, SEAPORT_ADDRESSES: exchange });
-    const extra = await createApi({ config, databases, log: () => {} });
+    const extra = await openApi(database.url, { env: { MAINNET_RPC_URL: chain.rpcUrl, SEAPORT_ADDRESSES: exchange } });
     const { parameters } = await sign(inputOf(ids[0]!));
     const answers = [];
     for (const version of ["1.5", "1.6"]) {
@@ -336,7 +330,7 @@ describe("refused is", () => {
 });
 
 test("orders of one maker for the same token are taken up to a hundred, and the same one again", async () => {
-  const sql = databases.write.mainnet;
+  const sql = api.databases.write.mainnet;
   await sql`delete from offchain.signed_order`;
   const order = await sign(inputOf(ids[0]!, { salt: "77" }));
   expect((await post(order)).status).toBe(200);
@@ -361,7 +355,7 @@ test("an order that nobody sent is not there", async () => {
 });
 
 test("of orders that are sent at once no more are taken than of the same one after the other", async () => {
-  const sql = databases.write.mainnet;
+  const sql = api.databases.write.mainnet;
   await sql`delete from offchain.signed_order`;
   const orders = [];
   for (const n of range(8)) orders.push(await sign(inputOf(ids[0]!, { salt: String(500 + n) })));
@@ -382,8 +376,7 @@ describe("what nobody signed costs the node", () => {
     const bytecode = (await miner.client.getCode({ address: SEAPORT_ADDRESS }))!;
     await miner.client.setCode({ address: "0x00000000000000adc04c56bf30ac9d3c0aaf14dc", bytecode });
     proxy = await startRpcProxy(chain.rpcUrl);
-    const config = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: proxy.url });
-    asking = await createApi({ config, databases, log: () => {} });
+    asking = await openApi(database.url, { env: { MAINNET_RPC_URL: proxy.url } });
     // Which exchanges are there is known from the first order on, and whether Multicall3 is from the second.
     await callsOf({ counter: undefined });
     await callsOf({ counter: undefined });
