@@ -110,7 +110,7 @@ const OF_COLLECTION = statementsOf(COLLECTION_TOKEN_ITEM, {
 const ofAccount = {
   columns: pages.ACCOUNT_COLUMNS,
   facts: accountFacts("$1"),
-  join: joinListings((table) => `${table}.maker = $1`),
+  join: joinListings({ maker: "$1" }),
 };
 const OF_ACCOUNT = statementsOf(ACCOUNT_TOKEN_ITEM, {
   keys: withListings({ ...ofAccount, page: pages.ACCOUNT_KEYS }),

@@ -19,17 +19,20 @@ const listingsOf = (condition: Condition) =>
   openOrders((table) => `${condition(table)} and ${isOfSide(table, "listing")}`);
 
 /**
- * Joins each token of a page with its listings, token by token. `condition` selects the listings. Anybody can put any
- * number of listings on the chain for a token that they don't have: these are left out before they are sorted, 50 ms for
- * 200,000 that took half a second.
+ * Joins each token of a page with its listings, token by token. `maker`: only theirs. Anybody can put any number of
+ * listings on the chain for a token that they don't have: these are left out before they are sorted, 50 ms for 200,000
+ * that took half a second.
+ *
+ * The maker stands in a `case` because the planner may otherwise read all that they have listed for each token: for
+ * 28,000 signed listings that never were analyzed a page of 100 read 2.8 million buffers.
  */
-export const joinListings = (condition: Condition = () => "true") => `
+export const joinListings = ({ maker }: { maker?: string } = {}) => `
   left join lateral ${listingsOf(
     (table) => `
       ${table}.contract_address = page.contract_address
       and ${table}.token_id = page.token_id
       and case when page.owner is null then true else ${table}.maker = page.owner end
-      and ${condition(table)}
+      ${maker === undefined ? "" : `and case when ${table}.maker = ${maker} then true else false end`}
     `,
   )} as trade_order on true
 `;

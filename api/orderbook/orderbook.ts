@@ -108,9 +108,7 @@ const inOrder = (select: string) => `${select} order by token.contract_address, 
 const ITEM = `${ORDERBOOK_ITEM} as item, token.place`;
 const ITEMS_BY_KEY = squeeze(statement(PAGE_BY_KEY, BY_TOKEN, ITEM));
 const ROWS_BY_KEY = squeeze(inOrder(statement(PAGE_BY_KEY, BY_TOKEN, ORDERBOOK_ROW)));
-const ROWS_BY_MAKER = squeeze(
-  inOrder(statement(PAGE_BY_KEY, { join: joinListings((table) => `${table}.maker = $5`) }, ORDERBOOK_ROW)),
-);
+const ROWS_BY_MAKER = squeeze(inOrder(statement(PAGE_BY_KEY, { join: joinListings({ maker: "$5" }) }, ORDERBOOK_ROW)));
 const ITEMS_OF_COLLECTION = squeeze(
   placedItemsInPieces({ page: statement(PAGE_OF_COLLECTION, IN_RANGE_WITH_OFFERS, ITEM), pieceItems: "$6" }),
 );

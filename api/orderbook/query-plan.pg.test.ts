@@ -22,6 +22,7 @@ import {
   listCollectionItems,
   listCollectionTokens,
   listOrderbookTokens,
+  listOrderbookTokensOf,
   listOwnedItems,
 } from "./orderbook.ts";
 import { MAX_OFFERS, momentParameters } from "./trade-order.ts";
@@ -281,6 +282,7 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
     (sql: Sql) => findOrderbookItems(streamOf(sql), { ...token, tokens: some }),
     (sql: Sql) => listCollectionItems(streamOf(sql), { ...token, after: "2000", limit }),
     (sql: Sql) => listOffers(sql, { ...token, tokenId: "3000" }),
+    (sql: Sql) => listOrderbookTokensOf(sql, { ...portfolio, tokens: some }),
   ]) {
     const steps = await explain(fresh.url, query);
     expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
