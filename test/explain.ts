@@ -14,9 +14,13 @@ type Plan = {
 /** One step of a plan as it was run: its kind, its table, and rows that it read, whether it kept them or not. */
 type PlanStep = { kind: string; table: string | undefined; rows: number };
 
-/** The steps of the last statement that `query` runs, on a connection like those of the API. */
-export async function explain(url: string, query: (sql: Sql) => Promise<unknown>): Promise<PlanStep[]> {
-  const plans = await explainStatement(url, query, { at: -1 });
+/** The steps of a statement that `query` runs, by default of the last one, on a connection like those of the API. */
+export async function explain(
+  url: string,
+  query: (sql: Sql) => Promise<unknown>,
+  { at = -1 }: { at?: number } = {},
+): Promise<PlanStep[]> {
+  const plans = await explainStatement(url, query, { at });
   return plans.map((plan) => ({
     kind: plan["Node Type"],
     table: plan["Relation Name"],
@@ -50,11 +54,16 @@ export async function explainStatement(
   const sql = connectLikeApi(url, (_, text, values) => statements.push({ text, values: values as (string | null)[] }));
   await query(sql);
   const { text, values } = statements.at(at)!;
+  const before = statements.at(at - 1);
   // Executed, because a statement that is explained itself is planned for its values: the API's plans don't know them.
   const parameters = values.map((value) => (value === null ? "null" : `'${value.replaceAll("'", "''")}'`));
   const asked = parameters.length > 0 ? `asked(${parameters.join(", ")})` : "asked";
-  await sql.unsafe(`prepare asked as ${text}`);
-  const [row] = await sql.unsafe(`explain (analyze, format json) execute ${asked}`);
+  const [row] = await sql.begin(async (tx) => {
+    // Those of `runLong`.
+    if (before?.text.includes("set_config")) await tx.unsafe(before.text, before.values);
+    await tx.unsafe(`prepare asked as ${text}`);
+    return tx.unsafe(`explain (analyze, format json) execute ${asked}`);
+  });
   await sql.end();
   const [{ Plan: plan }] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
   return flatten(plan);

@@ -222,7 +222,8 @@ async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: S
   const [row] = await runLong<{ ids: string | null; addresses: string | null }>(
     sql,
     (long) => long.unsafe(statement, scopeParameters(scope)),
-    { isOverSets },
+    // Where tokens that aren't on sale are wanted too, what is held is joined with what is listed.
+    { isOverSets: isOverSets || !isBuyNow },
   );
   const ids = row?.ids?.split(",") ?? [];
   // Keeps one string per contract in memory instead of one per token.

@@ -287,6 +287,11 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
     const steps = await explain(fresh.url, query);
     expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
   }
+  // Before the end of its transaction, and the count of what was looked at.
+  const list = { at: -3 };
+  const byPrice = (sql: Sql) => createTokenLists(sql)(portfolio, { ...select, sort: "price" }, { offset: 0, limit });
+  // What is held and what is listed are read once each, not one for each row of the other.
+  expect(Math.max(...(await explain(fresh.url, byPrice, list)).map(({ rows }) => rows))).toBe(10_000);
   await fresh.drop();
 });
 
