@@ -87,6 +87,8 @@ function findCarrier(
     const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === holder;
     const isToBuyer = !buyer || hop.to === buyer;
     if (!isFromSeller && !isToBuyer) continue;
+    // Seaport up to 1.5 moves nothing that somebody sells to himself in a match: what he trades with others isn't that.
+    if (seller && seller === buyer && !(isFromSeller && isToBuyer)) continue;
     const isOfMaker = sale.isOffer === false ? isFromSeller : isToBuyer;
     const score =
       (isFromSeller && isToBuyer ? 8 : 0) +

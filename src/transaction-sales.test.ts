@@ -366,6 +366,28 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("what somebody sells to himself without moving it, as up to version 1.5, is none of what he trades with others", () => {
+    const selling = fill(ANNE, CLEO, [plates(7n, 3n)], [weth(60n, ANNE)], 1);
+    const more = fill(ANNE, CLEO, [plates(7n, 3n)], [weth(60n, ANNE)], 2);
+    const own = fill(ANNE, CLEO, [weth(900n)], [plates(7n, 3n, ANNE)], 3);
+    const bid = fill(BEN, CLEO, [weth(60n)], [plates(7n, 3n, BEN)], 4);
+    const expected = ["Anne → Ben: 3 plate 7 for 60 WETH by exchange"];
+    expect(replay([selling, more, own, bid, match(1, 2, 3, 4), hop(ANNE, BEN, 7n, 3n, PLATES)])).toEqual(expected);
+    expect(replay([bid, selling, own, more, match(4, 1, 3, 2), hop(ANNE, BEN, 7n, 3n, PLATES)])).toEqual(expected);
+    // Nor what he buys of himself beside what he buys of others.
+    const theirs = fill(BEN, CLEO, [plates(7n, 3n)], [weth(60n, BEN)], 4);
+    const wanted = fill(ANNE, CLEO, [weth(60n)], [plates(7n, 3n, ANNE)], 2);
+    expect(replay([selling, own, theirs, wanted, match(1, 3, 4, 2), hop(BEN, ANNE, 7n, 3n, PLATES)])).toEqual([
+      "Ben → Anne: 3 plate 7 for 60 WETH by exchange",
+    ]);
+    // Version 1.6 moves it.
+    const both = [selling, own, more, bid, match(1, 3, 2, 4), hop(ANNE, ANNE, 7n, 3n, PLATES)];
+    expect(replay([...both, hop(ANNE, BEN, 7n, 3n, PLATES)])).toEqual([
+      "Anne → Anne: 3 plate 7 for 900 WETH by exchange",
+      ...expected,
+    ]);
+  });
+
   test("what nobody asks for of an offer is no part of the price where the bidder has it back", () => {
     const sweep = (rest: Hex, offered = 1000n) => [
       fill(ANNE, rest, [crane(1n)], [weth(275n, ANNE), weth(25n, MARKET)], 1),

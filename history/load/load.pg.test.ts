@@ -202,7 +202,8 @@ test("sales that are read where their logs lie are as Ponder makes them", async 
       for (const { logs } of chunks)
         for (let log = 0; log < logs.count; log++) if (readPlainFill(logs, log, createAddresses(logs))) plain++;
     }),
-    { numRuns: 12 },
+    // Among these is a listing whose maker is its recipient, though its token went to somebody else.
+    { numRuns: 12, examples: [[1573918047]] },
   );
   // Both kinds were there.
   expect([plain > 1_000, sold > 1_000, plain < sold * 2]).toEqual([true, true, true]);

@@ -48,7 +48,7 @@ export function findPlainSales(
     if (carrier === undefined || another !== undefined || plan.wayOf[carrier] === BATCH) return undefined;
     const { from } = hopPlaceOf(plan, carrier);
     const isBetween = isListing
-      ? wordOf[from] === wordOf[maker]
+      ? wordOf[from] === wordOf[maker] && (wordOf[maker] !== wordOf[recipient] || wordOf[from + 1] === wordOf[maker])
       : wordOf[from] === wordOf[recipient] && wordOf[from + 1] === wordOf[token + ITEM.recipient];
     if (!isBetween) return undefined;
     sales.push({ fill, carrier });
