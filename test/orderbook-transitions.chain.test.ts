@@ -1,7 +1,7 @@
 /** Every transition of an order, and after each whether the Orderbook says what the exchange itself would do. */
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
-import { type Address, encodeFunctionData, type Hex, numberToHex, zeroAddress, zeroHash } from "viem";
+import { type Address, concat, encodeFunctionData, type Hex, numberToHex, pad, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
@@ -405,6 +405,16 @@ test("an offer stands while the bidder has the money", async () => {
   await agree(true);
 });
 
+/** What the worker asks of contracts that signed. */
+const askWallets = () =>
+  withSql(w.database.url, (sql) =>
+    readContractSignatures(sql, {
+      chainId: w.chain.chainId,
+      readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),
+      after: undefined,
+    }),
+  );
+
 test("a wallet that is a contract signs by its owner", async () => {
   const { Wallet } = compile("Wallet");
   const [receipt] = await w.mine([{ from: w.other, data: Wallet.bytecode }]);
@@ -440,19 +450,11 @@ test("a wallet that is a contract signs by its owner", async () => {
   expect(await w.couldBeFilled(forged)).toBe(false);
   expect(await w.post(order)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
   expect(await compare(order)).toMatchObject(LISTED);
-  const ask = () =>
-    withSql(w.database.url, (sql) =>
-      readContractSignatures(sql, {
-        chainId: w.chain.chainId,
-        readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),
-        after: undefined,
-      }),
-    );
   // What it signed is disowned while it is locked, which no log says.
   for (const isLocked of [true, false]) {
     const data = encodeFunctionData({ abi: Wallet.abi, functionName: "lock", args: [isLocked] });
     await w.mine([{ from: w.other, to: wallet, data }]);
-    await ask();
+    await askWallets();
     expect(await compare(order)).toMatchObject(isLocked ? GONE : LISTED);
   }
   // Some tell nobody but the exchange.
@@ -463,7 +465,7 @@ test("a wallet that is a contract signs by its owner", async () => {
       data: encodeFunctionData({ abi: Wallet.abi, functionName: "answerOnly", args: [SEAPORT_ADDRESS] }),
     },
   ]);
-  await ask();
+  await askWallets();
   expect(await compare(order)).toMatchObject(LISTED);
   expect(await w.post(order)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
   // Its next owner signs the same order, and sends it before anybody has asked the wallet again.
@@ -474,10 +476,47 @@ test("a wallet that is a contract signs by its owner", async () => {
   expect(await w.post(order)).toMatchObject({ status: 400 });
   expect(await w.couldBeFilled(forged)).toBe(true);
   expect(await w.post(forged)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
-  await ask();
+  await askWallets();
   expect(await compare(forged)).toMatchObject(LISTED);
   await w.mine(await fillOrder(w.market, { order: forged, taker: w.seller }));
   expect(await compare(forged)).toMatchObject(GONE);
+});
+
+test("an account signs by its code, too, while it has that (EIP-7702), and by its key all along", async () => {
+  const { Wallet } = compile("Wallet");
+  const [receipt] = await w.mine([{ from: w.other, data: Wallet.bytecode }]);
+  const delegation = concat(["0xef0100", receipt!.contractAddress!]);
+  const id = await mint();
+  const byKey = await w.sign(w.inputOf(w.seller, w.single721(id)), w.seller);
+  const [price] = byKey.parameters.consideration;
+  const cheaper = {
+    ...byKey.parameters,
+    consideration: [{ ...price!, startAmount: "1000", endAmount: "1000" }],
+    totalOriginalConsiderationItems: 1,
+  };
+  const byCode = { parameters: cheaper, signature: toLong(await w.market.seaport.signOrder(cheaper, w.other)) };
+  const agree = async (isCodeThere: boolean) => {
+    await askWallets();
+    expect(await w.token(w.single, id)).toMatchObject({
+      is_listed: "true",
+      order_hash: hashOf(isCodeThere ? byCode : byKey),
+    });
+    expect([await w.couldBeFilled(byKey), await w.couldBeFilled(byCode)]).toEqual([true, isCodeThere]);
+  };
+
+  expect(await w.post(byKey)).toMatchObject({ status: 200 });
+  expect(await w.post(byCode)).toMatchObject({ status: 400, message: expect.stringContaining("signature") as string });
+  await agree(false);
+  await w.client.setCode({ address: w.seller, bytecode: delegation });
+  // Its owner, who is the first that the contract stores.
+  await w.client.setStorageAt({ address: w.seller, index: 0, value: pad(w.other) });
+  expect(await w.post(byCode)).toMatchObject({ status: 200 });
+  await agree(true);
+  await w.client.setCode({ address: w.seller, bytecode: "0x" });
+  await agree(false);
+  await w.client.setCode({ address: w.seller, bytecode: delegation });
+  await agree(true);
+  await w.client.setCode({ address: w.seller, bytecode: "0x" });
 });
 
 /** The last: they move the chain's time ahead of the clock. */
