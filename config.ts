@@ -97,7 +97,10 @@ const variables = {
   TESTNET_HOST: [hostName.optional(), HOST_ACCEPTED],
   ORDERBOOK_HOST: [hostName.optional(), HOST_ACCEPTED],
   MARKETPLACE_HOST: [hostName.optional(), HOST_ACCEPTED],
-  LOG_LEVEL: [z.enum(LOG_LEVELS).default("info"), "silent, fatal, error, warn, info, debug or trace"],
+  LOG_LEVEL: [
+    z.enum(LOG_LEVELS).default("info"),
+    new Intl.ListFormat("en-GB", { type: "disjunction" }).format(LOG_LEVELS),
+  ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
