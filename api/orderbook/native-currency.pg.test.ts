@@ -46,6 +46,7 @@ beforeAll(async () => {
     await placeOrder(sql, n, { token_id: String(n), currency_address, start_amount: String(1 + n) });
   }
 });
+
 test.each([
   [1, [BLUR_POOL, WETH]],
   [31337, [BLUR_POOL, WETH]],

@@ -37,6 +37,7 @@ let stream: RowStream;
 beforeAll(async () => {
   stream = streamOf(sql);
 });
+
 const TABLES = ["contract", "token", "ownership", "trade_order", "order_counter", "approval"];
 const OUR_TABLES = ["signed_order", "listing_approval", "offer_funds"];
 

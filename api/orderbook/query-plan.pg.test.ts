@@ -109,6 +109,7 @@ beforeAll(async () => {
     analyze;
   `);
 });
+
 const token = { chainId: CHAIN_ID, contractAddress: CONTRACT };
 const portfolio = { chainId: CHAIN_ID, accountAddress: WHALE };
 const select = { isBuyNow: false, sort: undefined, direction: "asc" } as const;

@@ -89,6 +89,7 @@ beforeAll(async () => {
     analyze;
   `);
 });
+
 /** The plans of the first statement that `query` runs, which finds something. */
 async function explain(query: (sql: Sql) => Promise<unknown>) {
   const plans = await explainStatement(database.url, query, { at: 0 });

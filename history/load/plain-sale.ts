@@ -47,6 +47,7 @@ export function findPlainSales(
     const [carrier, another] = moved.filter((log) => mayMove(log) && addresses[addressOf[log]!] === contractAddress);
     if (carrier === undefined || another !== undefined || plan.wayOf[carrier] === BATCH) return undefined;
     const { from } = hopPlaceOf(plan, carrier);
+    // Who sells to himself has a transfer to himself, as in `src/settle.ts`: one to somebody else is of another sale.
     const isBetween = isListing
       ? wordOf[from] === wordOf[maker] && (wordOf[maker] !== wordOf[recipient] || wordOf[from + 1] === wordOf[maker])
       : wordOf[from] === wordOf[recipient] && wordOf[from + 1] === wordOf[token + ITEM.recipient];

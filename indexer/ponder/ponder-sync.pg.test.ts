@@ -11,6 +11,7 @@ const { sql } = await useDatabase(createTestDatabase, { max: 2 });
 beforeAll(async () => {
   await migrate(sql);
 });
+
 /** Blocks 1 to 3000 of two chains, one an hour, with a log and a transaction each. */
 beforeEach(async () => {
   await sql`drop schema if exists ponder_sync cascade`;

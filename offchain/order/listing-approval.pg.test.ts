@@ -11,6 +11,7 @@ beforeEach(async () => {
   await clearOrders(sql);
   await sql`delete from offchain.listing_approval`;
 });
+
 /** Answers for a contract that has approved the conduit for each of its tokens, but not for all. */
 const readCalls: ReadCalls = async (calls) =>
   calls.map((_, index) => ({ kind: "data", data: bytesOf(index % 2 === 0 ? word("0x00") : word(CONDUIT)) }));
