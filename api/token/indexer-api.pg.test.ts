@@ -112,6 +112,9 @@ describe("tokens", () => {
     // As axios, jQuery and PHP write a list.
     for (const query of ["tokens_ids[]=999&tokens_ids[]=10&tokens_ids[]=1", "tokens_ids[0]=10&tokens_ids%5B1%5D=1"])
       expect((await t.get(`/v1/tokens/${APES}?${query}`)).body).toEqual(body);
+    expect((await t.get(`/v1/tokens/${APES}?tokens_ids=1,10`)).body).toMatchObject({
+      message: 'tokens_ids "1,10" is invalid. Expected the parameter repeated for each id: tokens_ids=1&tokens_ids=2.',
+    });
     const many = Array.from({ length: 251 }, (_, id) => `tokens_ids=${id}`);
     expect((await t.get(`/v1/tokens/${APES}?${many.join("&")}`)).status).toBe(400);
     expect((await t.get(`/v1/tokens/${APES}?${many.slice(1).join("&")}`)).body.result).toHaveLength(3);

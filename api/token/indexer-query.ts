@@ -6,11 +6,23 @@ import { Address, ADDRESS_PATTERN, PageQuery, TOKEN_ID_PATTERN, TokenId, TokenPa
 const MAX_TOKENS_IDS = 250;
 const MAX_BATCH = 100;
 
+/** A repeated parameter as a list. Whoever writes several ids as one is told how they are given. */
+function toList(value: unknown, context: z.RefinementCtx): unknown {
+  const list = typeof value === "string" ? [value] : value;
+  const joined = Array.isArray(list) ? (list as string[]).find((id) => id.includes(",")) : undefined;
+  if (joined !== undefined)
+    context.addIssue({
+      code: "custom",
+      message: `tokens_ids ${quote(joined)} is invalid. Expected the parameter repeated for each id: tokens_ids=1&tokens_ids=2.`,
+    });
+  return list;
+}
+
 /** A page of the tokens of a contract, or of some of these. */
 export const TokensQuery = PageQuery.extend({
   tokens_ids: z
     .preprocess(
-      (value) => (typeof value === "string" ? [value] : value),
+      toList,
       z.array(TokenId).max(MAX_TOKENS_IDS, {
         error: ({ input }) =>
           `tokens_ids is given ${(input as unknown[]).length} times. Expected at most ${MAX_TOKENS_IDS}.`,
