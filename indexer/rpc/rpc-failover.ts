@@ -112,50 +112,46 @@ async function answer(
   }: Failover & { incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<void> {
   const body = Buffer.concat(await incoming.toArray());
-  const call = nodes.length > 1 ? readCall(body) : undefined;
+  const isOnly = nodes.length === 1;
+  const call = isOnly ? undefined : readCall(body);
   const wanted = call && blockOf(call);
   const rangeEnd = call && rangeEndOf(call);
   const isOfLogs = call !== undefined && asksForBlockLogs(call);
+  const isRead = isOfLogs || wanted !== undefined;
   let isLimited = false;
   /** The best answer with a block that is older than a known one, or with none: used if no node has better. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
     if (rangeEnd !== undefined && !(await hasBlock(node, { agent, chainId, number: rangeEnd }))) continue;
-    const response = await postOfChain(node, { agent, body, chainId }).catch(() => undefined);
-    // What a single node says goes to Ponder as it is.
-    const isTaken = response !== undefined && !(nodes.length > 1 && isTurnedAway(response.statusCode));
-    const isRead = isOfLogs || wanted !== undefined;
-    const own = isTaken && isRead ? await readWhole(response) : undefined;
-    if (!isTaken || (isRead && !own)) {
-      isLimited ||= response?.statusCode === 429;
-      node.restsUntil = performance.now() + restOf(response?.headers["retry-after"]);
-      if (!isTaken) await response?.body.dump();
+    const given = await ask(node, { agent, chainId, body, isRead, isOnly });
+    if (!given.response) {
+      isLimited ||= given.isLimited;
       continue;
     }
-    node.restsUntil = 0;
-    if (own && isOfLogs) {
-      const indexes = logIndexesOf(own);
-      if (!indexes) {
-        poor ??= { response, bytes: own, number: -1 };
-        continue;
-      }
-      const other = nodes.find((one) => one !== node && isWell(one));
-      const bytes = other && (await findMissing(indexes, other, { agent, body, gaps }));
-      outgoing.writeHead(response.statusCode, { "content-type": "application/json" }).end(bytes ?? own);
-      return;
-    }
-    if (!own || wanted === undefined) {
+    const { response, bytes } = given;
+    if (!bytes) {
       writeHead(outgoing, response);
       await pipeline(response.body, outgoing);
       return;
     }
-    const number = blockNumberOf(own, wanted);
-    if (number === undefined || number >= (wanted === "latest" ? head.block : 0)) {
-      if (wanted === "latest") head.block = number ?? head.block;
-      writeHead(outgoing, response).end(own);
+    if (isOfLogs) {
+      const indexes = logIndexesOf(bytes);
+      if (!indexes) {
+        poor ??= { response, bytes, number: -1 };
+        continue;
+      }
+      const other = nodes.find((one) => one !== node && isWell(one));
+      const more = other && (await findMissing(indexes, other, { agent, body, gaps }));
+      outgoing.writeHead(response.statusCode, { "content-type": "application/json" }).end(more ?? bytes);
       return;
     }
-    if (!poor || number > poor.number) poor = { response, bytes: own, number };
+    const number = blockNumberOf(bytes, wanted!);
+    if (number === undefined || number >= (wanted === "latest" ? head.block : 0)) {
+      if (wanted === "latest") head.block = number ?? head.block;
+      writeHead(outgoing, response).end(bytes);
+      return;
+    }
+    if (!poor || number > poor.number) poor = { response, bytes, number };
   }
   if (poor) {
     if (wanted === "latest") head.block = Math.max(0, poor.number);
@@ -164,6 +160,32 @@ async function answer(
   }
   // Only a 429 makes Ponder ask less often.
   outgoing.writeHead(isLimited ? 429 : 503, { "content-type": "text/plain" }).end("No node answers.");
+}
+
+/**
+ * What a node answers, with its bytes where these are to be read. One that fails, or turns us away, has no response and
+ * is left alone for a while. `isOnly`: what a single node says goes to Ponder as it is.
+ */
+async function ask(
+  node: Node,
+  {
+    agent,
+    chainId,
+    body,
+    isRead,
+    isOnly,
+  }: Pick<Failover, "agent" | "chainId"> & { body: Buffer; isRead: boolean; isOnly: boolean },
+): Promise<{ response: Dispatcher.ResponseData; bytes?: Buffer } | { response?: undefined; isLimited: boolean }> {
+  const response = await postOfChain(node, { agent, body, chainId }).catch(() => undefined);
+  const isTaken = response !== undefined && (isOnly || !isTurnedAway(response.statusCode));
+  const bytes = isTaken && isRead ? await readWhole(response) : undefined;
+  if (isTaken && (bytes || !isRead)) {
+    node.restsUntil = 0;
+    return { response, ...(bytes && { bytes }) };
+  }
+  node.restsUntil = performance.now() + restOf(response?.headers["retry-after"]);
+  if (!isTaken) await response?.body.dump();
+  return { isLimited: response?.statusCode === 429 };
 }
 
 /**
