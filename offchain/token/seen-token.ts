@@ -15,6 +15,21 @@ const LAST_MINT = {
 /** A row of the counters for which nobody waits who has locked tokens. */
 const ENQUEUE_SLOT = -1;
 
+/**
+ * CTE `event` of what happened in these blocks. In the order of the index on blocks, because a planner that doesn't know
+ * how far they reach may take another index, and go through all events of the chain.
+ */
+const eventsOf = (tx: TransactionSql, { network, from, to }: Blocks & { network: string }) => tx`
+  event as materialized (
+    select contract_address, token_id, block_number, event_type
+    from ${tx(`onchain_${network}`)}.token_event
+    where
+      block_number > ${from}
+      and block_number <= ${to}
+    order by token_event.block_number, token_event.log_index, token_event.batch_index
+  )
+`;
+
 /** Gives a turn to each token of these blocks that is unknown, or was minted anew. */
 export async function addTokens(
   tx: TransactionSql,
@@ -23,16 +38,14 @@ export async function addTokens(
 ): Promise<void> {
   const onchain = tx(`onchain_${network}`);
   await tx`
-    with seen as materialized (
+    with ${eventsOf(tx, { network, from, to })},
+    seen as materialized (
       select
         contract_address,
         token_id,
         min(block_number) as block_number,
         bool_or(event_type = 'mint') as is_minted
-      from ${onchain}.token_event
-      where
-        block_number > ${from}
-        and block_number <= ${to}
+      from event
       group by contract_address, token_id
     ),
     unplaced as materialized (
@@ -69,15 +82,17 @@ export async function addTokens(
           and t.token_id = seen.token_id
           and t.mint_transaction_hash is not null
       ) minted on true
-      where not exists (
-        select
+      -- "limit 1" instead of "exists", for which a planner that expects many events reads the whole table.
+      where (
+        select true
         from offchain.token_metadata m
         where
           m.chain_id = ${chain_id}
           and m.contract_address = seen.contract_address
           and m.token_id = seen.token_id
           and (coalesce(m.mint_hash, minted.first_hash) = minted.told_hash) is not false
-      )
+        limit 1
+      ) is not true
     ),
     ${placeTokens(tx, chain_id)},
     added as (
@@ -115,30 +130,30 @@ export async function retryReverted(
   { from, to }: Blocks,
 ): Promise<void> {
   await tx`
-    with moved as (
-      select
-        contract_address,
-        token_id,
-        bool_or(event_type = 'mint') as is_minted
-      from ${tx(`onchain_${network}`)}.token_event
-      where
-        block_number > ${from}
-        and block_number <= ${to}
-      group by contract_address, token_id
-    ),
+    with ${eventsOf(tx, { network, from, to })},
     reverted as materialized (
       select m.contract_address, m.token_id, moved.is_minted
-      from moved
-      join offchain.token_metadata m
-        on m.chain_id = ${chain_id}
-        and m.contract_address = moved.contract_address
-        and m.token_id = moved.token_id
-      where
-        m.error_code = 'revert'
-        -- Minted anew it isn't the token that reverted, unless it is being read at this moment.
-        and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
-      order by m.contract_address, m.token_id
-      for update of m
+      from (
+        select
+          contract_address,
+          token_id,
+          bool_or(event_type = 'mint') as is_minted
+        from event
+        group by contract_address, token_id
+        order by contract_address, token_id
+      ) moved
+      cross join lateral (
+        select m.contract_address, m.token_id
+        from offchain.token_metadata m
+        where
+          m.chain_id = ${chain_id}
+          and m.contract_address = moved.contract_address
+          and m.token_id = moved.token_id
+          and m.error_code = 'revert'
+          -- Minted anew it isn't the token that reverted, unless it is being read at this moment.
+          and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
+        for update of m
+      ) m
     )
     update offchain.token_metadata m
     set

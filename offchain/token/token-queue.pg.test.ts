@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createPool } from "../../postgres/pool.ts";
 import { countWaiting, createMigratedDatabase, createOnchainTables, useDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { enqueueContracts } from "../contract/contract-watermark.ts";
@@ -16,7 +17,7 @@ import { settleTokens } from "./unsettled-token.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 8 });
+const { database, sql } = await useDatabase(createMigratedDatabase, { max: 8 });
 
 beforeEach(async () => {
   await sql`
@@ -1471,4 +1472,38 @@ test("a claim of the head of a long queue reads only what it takes", async () =>
   const text = JSON.stringify(plan);
   expect(text).toContain("token_metadata_ready");
   expect(text).not.toContain("Sort");
+});
+
+test("known tokens of new blocks are looked up, though statistics are from when there were few", async () => {
+  const one = createPool(database.url, { max: 1 });
+  const add = (from: number, to: number) =>
+    one.unsafe(`
+      insert into onchain_mainnet.token_event
+        (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
+         to_address, quantity, transaction_hash)
+      select i, 0, 0, i, 'transfer', '\\x01', i, '\\x01', '\\x02', 1, '\\x03'
+      from generate_series(${from}, ${to}) as i;
+      insert into offchain.token_metadata (chain_id, contract_address, token_id)
+      select ${CHAIN_ID}, '\\x01', i
+      from generate_series(${from}, ${to}) as i
+    `);
+  const countRead = async () => {
+    await one`select pg_stat_force_next_flush()`;
+    const [row] = await one<{ rows: number }[]>`
+      select (seq_tup_read + idx_tup_fetch)::float8 as rows
+      from pg_stat_user_tables
+      where relname = 'token_metadata'
+    `;
+    return row!.rows;
+  };
+  const tables = ["onchain_mainnet.token_event", "offchain.token_metadata"];
+  for (const table of tables) await one.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);
+  await add(1, 100);
+  await one.unsafe(`analyze ${tables.join(", ")}`);
+  await add(101, 20_000);
+  const before = await countRead();
+  await enqueueTokens(one, indexedTo(500));
+  expect((await countRead()) - before).toBeLessThan(2000);
+  for (const table of tables) await one.unsafe(`alter table ${table} reset (autovacuum_enabled)`);
+  await one.end();
 });
