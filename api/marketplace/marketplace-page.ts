@@ -1,5 +1,5 @@
 import { isShownText } from "../token/contract.ts";
-import { fromBoth, heldInOrder } from "../token/holding.ts";
+import { fromBoth, heldInOrder, isBehindUpTo } from "../token/holding.ts";
 import { IS_HELD } from "./marketplace-scope.ts";
 import { joinToken } from "../token/token.ts";
 import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "../orderbook/order-listing.ts";
@@ -97,12 +97,6 @@ export const ACCOUNT_KEYS = `
     or holding.balance > 0
 `;
 
-/** Bounds like those of `isBehind`, for contracts up to `last`. */
-const heldBetween = (table: string, last: string) => `
-  (${table}.owner, ${table}.contract_address) <= ($1, ${last})
-  and ${table}.owner is not null
-`;
-
 /**
  * Keys of tokens that the account $1 holds, by contract and token id, up to the contract `last`. Tokens of hidden
  * contracts are skipped one by one: skipping whole contracts in steps, like `heldInOrder`, took three times as long for
@@ -116,8 +110,7 @@ export const accountKeys = ({ address, id, offset, limit, last }: Stretch & { la
         ${table}.token_id
       from ${table}
       where
-        (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, ${address}, ${id})
-        and ${heldBetween(table, last)}
+        ${isBehindUpTo("$1", last)({ address, id: `${id}::numeric - 1` })(table)}
         and ${isHeld}
         and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
       order by
@@ -155,13 +148,7 @@ const ACCOUNT_TOKENS = `
     chainId: CHAIN,
     // Minus 1, because the page includes the token that it begins with.
     after: { address: "$4", id: "$5::numeric - 1" },
-    isBehind:
-      ({ address, id }) =>
-      (table) =>
-        `
-        (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($1, ${address}, ${id})
-        and ${heldBetween(table, "$6")}
-      `,
+    isBehind: isBehindUpTo("$1", "$6"),
     rows: "($7::bigint + $8::bigint)",
   })}
   limit $8::bigint

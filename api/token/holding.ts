@@ -131,6 +131,21 @@ export const isBehind =
     and ${table}.owner <= ${account}
   `;
 
+/**
+ * The same up to the contract `last`. `any`, because it is no order by contract and id alone, unlike `owner =`. Two
+ * bounds of all columns aren't enough: before version 18 Postgres reads on to the end of what the account holds.
+ */
+export const isBehindUpTo =
+  (account: string, last: string): Bounds =>
+  ({ address, id }) =>
+  (table) =>
+    `
+    ${table}.owner = any(array[${account}::bytea])
+    and (${table}.contract_address, ${table}.token_id) > (${address}, ${id})
+    and ${table}.contract_address <= ${last}
+    and ${table}.owner is not null
+  `;
+
 const MINT_COLUMNS = ["mint_address", "mint_block_number", "mint_timestamp", "mint_transaction_hash"];
 const DETAILS = `
   ${MINT_COLUMNS.map((column) => `token.${column}`).join(", ")},
@@ -161,21 +176,9 @@ const held = (bounds: Bounds) => `
   })}
   limit $1
 `;
-const ofAnyContract = isBehind("$3");
-/**
- * No bound of the owner alone beside these: with `owner <=` the index scan wouldn't stop at the end of the contract.
- */
-const ofOneContract: Bounds =
-  ({ address, id }) =>
-  (table) =>
-    `
-  (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($3, ${address}, ${id})
-  and (${table}.owner, ${table}.contract_address) <= ($3, $4)
-  and ${table}.owner is not null
-`;
 
 /** SQL of the tokens that an account holds, by contract and token id, without documents: of any contract, or of one. */
-export const HELD = { ofAnyContract: held(ofAnyContract), ofOneContract: held(ofOneContract) };
+export const HELD = { ofAnyContract: held(isBehind("$3")), ofOneContract: held(isBehindUpTo("$3", "$4")) };
 
 /** The parameters of `HELD` after the number of rows. */
 export function heldParameters({

@@ -247,6 +247,25 @@ describe("what was given of hidden contracts is passed over, not looked at one b
   });
 });
 
+test("an account's tokens of one collection are found without a look at those of the collections behind it", async () => {
+  const countBlocks = async () => {
+    await sql`select pg_stat_force_next_flush()`;
+    const [row] = await sql<{ blocks: number }[]>`
+      select (idx_blks_read + idx_blks_hit)::float8 as blocks
+      from pg_statio_user_indexes
+      where
+        schemaname = 'onchain_mainnet'
+        and indexrelname = 'token_owner'
+    `;
+    return row!.blocks;
+  };
+  const ofOne = { chainId: CHAIN_ID, accountAddress: WHALE, contractAddress: CONTRACT, after: undefined, limit: 1000 };
+  const before = await countBlocks();
+  expect(await listHeld(sql, ofOne)).toHaveLength(TOKENS / 2);
+  // Of 15,000 tokens, of which a block has about a hundred.
+  expect((await countBlocks()) - before).toBeLessThan(40);
+});
+
 test("tokens that somebody holds are found without a hash of all that anybody holds", async () => {
   const plan = await runLong<Record<string, string>>(
     sql,
