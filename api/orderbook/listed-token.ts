@@ -31,8 +31,12 @@ export async function listListings(
   return rows;
 }
 
-/** $1: rows, $4: contract. The page starts after the order with hash $5 and, in phase `fixed`, price $6. */
-function listingsOf(isOfPhase: Condition, order: string): string {
+/**
+ * $1: rows, $4: contract. The page starts after the order with hash $5 and, in phase `fixed`, price $6. Each side is
+ * ordered by `first` alone, for which an index has the order: where few rows are expected, the planner would rather sort
+ * them all by the hash, too, and look all of 50,000 up for a page of 50.
+ */
+function listingsOf(isOfPhase: Condition, [first, ...others]: [string, ...string[]]): string {
   const sides = [openOnChain, openSigned].map(
     (orders) => `
       (
@@ -51,8 +55,8 @@ function listingsOf(isOfPhase: Condition, order: string): string {
         ) as trade_order
         ${JOIN_TOKEN}
         where ${isFillable("trade_order", "token")}
-        order by ${order}
-        limit $1
+        order by ${first}
+        fetch first ($1) rows with ties
       )
     `,
   );
@@ -62,7 +66,7 @@ function listingsOf(isOfPhase: Condition, order: string): string {
       listed.unit_price,
       '0x' || encode(listed.order_hash, 'hex') as order_hash
     from (${sides.join("union all")}) as listed
-    order by ${order}
+    order by ${[first, ...others].join(", ")}
     limit $1
   `;
 }
@@ -74,7 +78,7 @@ const LISTINGS = {
       and (${table}.unit_price, ${table}.order_hash) > ($6, $5)
       and ${isNative(table)}
     `,
-    "unit_price, order_hash",
+    ["unit_price", "order_hash"],
   ),
   other: listingsOf(
     (table) => `
@@ -83,7 +87,7 @@ const LISTINGS = {
         else false
       end
     `,
-    "order_hash",
+    ["order_hash"],
   ),
 };
 

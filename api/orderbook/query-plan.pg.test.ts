@@ -251,7 +251,7 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
   const address = (n: number) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
   const terms = (side: string) => `
     ${address(0x9000)}, sha256(('${side}' || i)::bytea), '${side}', ${address(5000)}, ${address(1001)}, i, 1, ${address(0)},
-    1, 1, 1, 0, 9007199254740991, 0, ${address(0x8000)}, ${address(0x8001)}, i
+    i, i, i, 0, 9007199254740991, 0, ${address(0x8000)}, ${address(0x8001)}, i
   `;
   const columns = `
     exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address, start_amount,
@@ -294,6 +294,33 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
   // What is held and what is listed are read once each, not one for each row of the other.
   expect(Math.max(...(await explain(fresh.url, byPrice, list)).map(({ rows }) => rows))).toBe(10_000);
   await fresh.drop();
+});
+
+test("listings by price are looked at in their order, and no more of them, beside many small collections", async () => {
+  const many = await createMigratedDatabase();
+  const on = postgres(many.url, { max: 1, connection: { search_path: "onchain_mainnet,offchain" } });
+  const bytea = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
+  const list = (contract: string, count: number) =>
+    on.unsafe(`
+      insert into token
+      select ${contract}, i, 'ERC721', ${bytea(WHALE)}
+      from generate_series(1, ${count}) as i;
+      insert into trade_order
+        (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, side, maker, contract_address,
+         token_id, quantity, currency_address, start_amount, end_amount, unit_price, start_time, end_time, counter,
+         broker, placed_timestamp, updated_timestamp)
+      select ${bytea(addressOf(0x9000))}, sha256(${contract} || i::text::bytea), 'seaport', true, false, 0, 'listing',
+        ${bytea(WHALE)}, ${contract}, i, 1, ${bytea(addressOf(0))}, i, i, i, 0, 9007199254740991, 0,
+        ${bytea(addressOf(0x8001))}, i, i
+      from generate_series(1, ${count}) as i
+    `);
+  await list("substr(sha256(i::text::bytea), 1, 20)", 1000);
+  await list(bytea(CONTRACT), 5000);
+  await on`analyze`;
+  await on.end();
+  const steps = await explain(many.url, (sql) => listListings(sql, { ...token, limit }));
+  expect(steps.filter(({ rows }) => rows > MAX_ROWS)).toEqual([]);
+  await many.drop();
 });
 
 test("listings on the chain by others than the owner are left out before the best one is looked for", async () => {
