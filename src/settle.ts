@@ -45,7 +45,7 @@ export function settleToken(
       continue;
     }
     const quantity = sale.isAtMost && hop.quantity < sale.quantity ? hop.quantity : sale.quantity;
-    const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= quantity, signer };
+    const way = { sale, hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= quantity, signer };
     // The market held the token while it was for sale, or the token was minted for the buyer: only the log knows the
     // seller.
     const isOfSeller = hop.from !== zeroAddress && hop.from !== holder;
@@ -100,15 +100,19 @@ function findCarrier(
   return best;
 }
 
-/** The transfer that carries a sale, all transfers of the token, and which of them may continue the sale's way. */
-type Way = { hops: readonly Hop[]; hop: Hop; isFree: (hop: Hop) => boolean; signer: Signer };
+/** A sale, the transfer that carries it, all transfers of the token, and which of them may continue the sale's way. */
+type Way = { sale: Sale; hops: readonly Hop[]; hop: Hop; isFree: (hop: Hop) => boolean; signer: Signer };
 
-/** Who had the token in the end. Routers pass on what they buy; whoever signed the transaction buys for himself. */
-function lastHolder({ hops, hop, isFree, signer }: Way): Hex {
+/**
+ * Who had the token in the end. Routers pass on what they buy; whoever signed the transaction buys for himself, unless
+ * he passes the token on to the buyer whom the log names, as where he pays for a private listing.
+ */
+function lastHolder({ sale, hops, hop, isFree, signer }: Way): Hex {
   let last = hop.to;
   for (let index = hops.indexOf(hop) + 1; index < hops.length; index++) {
     const one = hops[index]!;
-    if (isFree(one) && one.from === last && isOther(one.to, last) && last !== signer()) last = one.to;
+    const isNext = isFree(one) && one.from === last && isOther(one.to, last);
+    if (isNext && (one.to === sale.buyer || last !== signer())) last = one.to;
   }
   return last;
 }

@@ -207,6 +207,29 @@ test("matched with the order that answers it", async () => {
   expect(sales).toMatchObject([{ from_address: w.seller, to_address: w.buyer, price: BigInt(amount) }]);
 });
 
+test("a private listing that somebody else pays for is sold to whom it is for", async () => {
+  const id = await mint();
+  const [forBuyer] = w.single721(id);
+  const { parameters, signature } = await list(id, {
+    fees: [],
+    consideration: [
+      { amount: "1000", recipient: w.seller },
+      { ...forBuyer!, recipient: w.buyer },
+    ],
+  });
+  const data = w.market.seaport.contract.interface.encodeFunctionData("fulfillOrder", [
+    { parameters, signature },
+    zeroHash,
+  ]) as Hex;
+  await w.mine([
+    w.call(w.other, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+    { from: w.other, to: SEAPORT_ADDRESS, data, value: 1000n },
+  ]);
+  expect(await w.token(w.single, id)).toMatchObject({ current_owner: w.buyer });
+  const sales = (await readSales(w.database.url)).filter((sale) => sale.token_id === id);
+  expect(sales).toMatchObject([{ from_address: w.seller, to_address: w.buyer, price: 1000n }]);
+});
+
 test("cancelled", async () => {
   const order = await list(await mint());
   expect(await compare(order)).toMatchObject(LISTED);
