@@ -142,9 +142,15 @@ test("while the S3 store is away its media are 503", async () => {
     secretAccessKey: "secret",
     region: "us-east-1",
   };
-  const { app } = await t.another({ mediaStore: "s3", s3 });
+  const told: string[] = [];
+  const { app } = await t.another({ mediaStore: "s3", s3 }, (level, message) => {
+    if (level === "error") told.push(message);
+  });
   const response = await app.request(`/media/${key}`);
   expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect((await app.request(`/media/${key}`)).status).toBe(503);
+  // Not for each request.
+  expect(told).toEqual(["media store failed"]);
   expect(await response.json()).toEqual({
     type: "api_error",
     message: "The media store does not answer as it should.",

@@ -50,7 +50,8 @@ const isVerbose = isTold("info", config.logLevel);
 const isSilent = config.logLevel === "silent";
 
 // A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.
-const connection = { application_name: "worker", synchronous_commit: "off" };
+// Statements are of a few rows, whatever the planner expects: compiling them takes longer.
+const connection = { application_name: "worker", synchronous_commit: "off", jit: "off" };
 const sql = createPool(databaseUrl, { max: 16, connection });
 const signal = stopSignal();
 const fetcher = createFetcher({

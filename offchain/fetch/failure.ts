@@ -65,9 +65,11 @@ const ERROR_NAMES: Record<string, string> = {
 
 /** The failure for an error that a request threw. */
 export function networkFailure(error: unknown, { host }: { host: string }): Failure {
-  const { code = "", name = "", message = "" } = rootOf(error);
+  const { code = "", name = "", message = "", reason } = rootOf(error);
   const word = NETWORK_CODES.find(([pattern]) => pattern.test(code))?.[1] ?? ERROR_NAMES[name] ?? "network";
-  return failure(word, `${host}: ${message || code || name}`, { host });
+  // The message of OpenSSL names a line of its source, and ends in a line break.
+  const text = code.startsWith("ERR_SSL") && reason !== undefined ? `TLS: ${reason}` : message || code || name;
+  return failure(word, `${host}: ${text}`, { host });
 }
 
 /** The failure for an error of the sink: it refused the body, or couldn't write it. */
@@ -84,7 +86,7 @@ export function storeFailure(error: unknown): Failure {
 }
 
 /** The innermost error with a code: several addresses were tried, or a stream has wrapped it. */
-function rootOf(error: unknown): { code?: string; name?: string; message?: string } {
+function rootOf(error: unknown): { code?: string; name?: string; message?: string; reason?: string } {
   if (!(error instanceof Error)) return { message: String(error) };
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   if (!("code" in error) && error.cause !== undefined) return rootOf(error.cause);

@@ -281,6 +281,15 @@ test("a body that a host of HTTP/2 gives up in the middle is none", async () => 
   }
 });
 
+test("a port without TLS is told in one line", async () => {
+  const origin = await serve((_, response) => response.end());
+  const source = { kind: "http" as const, url: origin.url.replace("http:", "https:") };
+  expect(await open().fetch(source, { maxBytes: 1, createSink: () => ({ write: () => {} }) })).toMatchObject({
+    code: "tls",
+    message: `${origin.host}: TLS: wrong version number`,
+  });
+});
+
 test("a host that says Retry-After is left alone", async () => {
   const origin = await serve((_, response) => response.writeHead(429, { "retry-after": "120" }).end());
   const fetcher = open();
