@@ -113,6 +113,17 @@ describe("new tokens", () => {
     expect(await claim(10)).toEqual([]);
   });
 
+  test("that a reorg brought are found within a minute too where no block follows", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    await mint(sql, { contract: address(1), tokens: [2], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    expect(idsOf(await claim(10))).toEqual([1]);
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    expect(await enqueueTokens(sql, indexedTo(1000))).toEqual({ isDone: true });
+    expect(idsOf(await claim(10))).toEqual([2]);
+  });
+
   test("that a reorg brought are found on a chain with four blocks a second", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
     await enqueueTokens(sql, indexedTo(1000));

@@ -36,7 +36,8 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     const seen = Math.min(watermark.block_number, indexed_block);
     const rest = restOf(watermark, { ...indexed, seen });
     // One of both in a transaction, because each locks contracts in their order.
-    if (seen !== watermark.block_number || seen < indexed_block) {
+    // A reorg may have put other blocks in the place of the last ones, and none follows where nothing happens.
+    if (seen !== watermark.block_number || seen < indexed_block || watermark.is_recheck_due) {
       const to = await lookAtNew(tx, indexed, { seen, watermark });
       await writeWatermark(tx, indexed, { to, rest });
       return { isDone: to >= indexed_block && !rest };
