@@ -17,7 +17,7 @@ export type Log<args = unknown> = {
 export type Handler<args = unknown> = (log: Log<args>, context: Context) => Promise<void>;
 
 /** Handlers by event name. Names and arguments are those of the contract's ABI. */
-export type Handlers<abi extends Abi> = {
+type Handlers<abi extends Abi> = {
   [name in ContractEventName<abi>]?: Handler<
     GetEventArgs<abi, name, { EnableUnion: false; IndexedOnly: false; Required: true }>
   >;

@@ -75,7 +75,7 @@ export type TokenEventRow = {
 };
 
 /** The rows before a movement, null where there is none yet. Sender and receiver are needed for ERC-1155 only. */
-export type RowsBefore = { token: TokenRow | null; sender: OwnershipRow | null; receiver: OwnershipRow | null };
+type RowsBefore = { token: TokenRow | null; sender: OwnershipRow | null; receiver: OwnershipRow | null };
 
 /** The rows after a movement, complete. One that is absent doesn't change. */
 export type RowsAfter = { event: TokenEventRow; token?: TokenRow; sender?: OwnershipRow; receiver?: OwnershipRow };

@@ -9,7 +9,7 @@ import type { Movement } from "./movement.ts";
 export type Marketplace = (typeof MARKETPLACES)[number];
 
 /** Why a price is missing, or is not simply what was paid for this token. */
-export type PriceNote =
+type PriceNote =
   /** A share, by units, of one total for several tokens. */
   | "bundle"
   /** The price that the order names. The buyer may have paid fees on top of it, which no log has. */

@@ -28,7 +28,7 @@ export type RecordLog = (
 ) => Promise<void>;
 
 /** Records what one exchange's log says of sales. */
-export type RecordStep = (place: LogPlace, step: StepContent) => Promise<void>;
+type RecordStep = (place: LogPlace, step: StepContent) => Promise<void>;
 
 type Tables = typeof schema;
 /** A table by its name in `ponder.schema.ts`. */
@@ -42,7 +42,7 @@ export type NewRow<name extends TableName> = Tables[name] extends { $inferInsert
 export type Key<name extends TableName> = Pick<Row<name>, KeyColumn<name> & keyof Row<name>>;
 
 /** New values of columns that are not in the table's primary key. */
-export type Changes<name extends TableName> = Partial<Omit<NewRow<name>, KeyColumn<name>>>;
+type Changes<name extends TableName> = Partial<Omit<NewRow<name>, KeyColumn<name>>>;
 
 /** Finds and writes rows by primary key. Every read sees all writes before it. */
 export type Store = {

@@ -21,7 +21,7 @@ export const Contract = z
 export type Contract = z.infer<typeof Contract>;
 
 /** A contract with its place in the list of all, which is in the order in which they were first seen. */
-export type ContractRow = Contract & { block_number: number; log_index: number };
+type ContractRow = Contract & { block_number: number; log_index: number };
 
 /**
  * SQL of a contract's type: what it says by ERC-165, else what its first event looked like. The market of the punks

@@ -7,7 +7,7 @@ import { voteOnBlock } from "./vote.ts";
 const MAX_BREAKS = 5;
 
 /** Whether a range follows the last range that was accepted. @throws Error where too many in a row didn't */
-export type LinkCheck = (range: Pick<FetchedRange, "fromBlock" | "firstHeader" | "lastHeader">) => Promise<boolean>;
+type LinkCheck = (range: Pick<FetchedRange, "fromBlock" | "firstHeader" | "lastHeader">) => Promise<boolean>;
 
 /** Checks that ranges, in order, belong to one chain. Where they don't, the nodes vote on the block where they meet. */
 export function createLinkCheck(pool: RpcPool, { onProblem }: { onProblem: (line: string) => void }): LinkCheck {

@@ -22,7 +22,7 @@ type OpenRange = BlockRange & { isDoubted: boolean; refusals: number };
 export type AskedRange = RawRange & OpenRange;
 
 /** The ranges of blocks on which nobody works, and how much of them to ask each node for at once. */
-export type OpenRanges = {
+type OpenRanges = {
   first: () => BlockRange | undefined;
   /**
    * Takes of the first range what suits the node, and asks for it. Undefined: there was none, or it was refused and its

@@ -122,7 +122,7 @@ function splitInTwo<T>(list: T[]): T[][] {
 }
 
 /** Which logs of a range to ask for. `post` sends calls to the node, as in `RpcPool.ask`. */
-export type AskForRangeOptions = BlockRange & {
+type AskForRangeOptions = BlockRange & {
   post: (calls: RpcCall[]) => Promise<Buffer>;
   filter: LogFilter;
   form: QueryForm;

@@ -149,7 +149,7 @@ export function writeMovement(writer: RecordWriter, move: MovementView, addresse
 }
 
 /** State of reading a file. The bytes of the view are those of the piece that is being read. */
-export type RecordReader = {
+type RecordReader = {
   view: MovementView;
   /** Addresses of contracts. `view.contract` is an index into it, because a file may give one contract two numbers. */
   contracts: Buffer[];

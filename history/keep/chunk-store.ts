@@ -8,7 +8,7 @@ import type { LogFilter } from "../wanted.ts";
 export type KeptFilter = { filterId: number; filter: LogFilter; ranges: KeptRange[] };
 
 /** A kept chunk without its logs. */
-export type KeptRange = { fromBlock: number; toBlock: number; logCount: number; lastBlockHash: string };
+type KeptRange = { fromBlock: number; toBlock: number; logCount: number; lastBlockHash: string };
 
 /** All that is kept of a chain. Ranges are in the order of their blocks. */
 export async function listKept(sql: Sql, { chainId, genesisHash }: Chain): Promise<KeptFilter[]> {

@@ -25,7 +25,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 const FURTHER_PROBES_MS = 500;
 
 /** Which logs to read. `onProblem` gets a line about a node that fails, a wrong answer, a damaged chunk. */
-export type ReadOptions = {
+type ReadOptions = {
   chain: Chain;
   filter: LogFilter;
   fromBlock: number;

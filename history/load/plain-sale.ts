@@ -14,7 +14,7 @@ import { ADDRESS_AT, ADDRESS_BYTES, smallWord, WORD_BYTES } from "../word.ts";
  * The sale of a plain fill whose token moved once in its transaction, between the two people whom the fill names. Its
  * row is the one that `src/seaport.ts` and `src/settle.ts` lead to, made in a fifth of their time.
  */
-export type PlainSale = { fill: PlainFill; /** The log that moved the token. */ carrier: number };
+type PlainSale = { fill: PlainFill; /** The log that moved the token. */ carrier: number };
 
 /** Each fill is compared with each log that moves a token. */
 const MAX_FILLS_TIMES_LOGS = 10_000;
