@@ -97,9 +97,8 @@ export async function addTokens(
     ${placeTokens(tx, chain_id)},
     added as (
       insert into offchain.token_metadata as m (chain_id, contract_address, token_id, turn, due_at, counted_as, mint_hash)
-      select ${chain_id}, contract_address, token_id, placed.turn, now(), 'new', unplaced.hash
+      select ${chain_id}, contract_address, token_id, turn, now(), 'new', hash
       from placed
-      join unplaced using (contract_address, token_id)
       on conflict (chain_id, contract_address, token_id) do update set
         turn = coalesce(m.turn, excluded.turn),
         due_at = now(),

@@ -1518,3 +1518,18 @@ test("known tokens of new blocks are looked up, though statistics are from when 
   for (const table of tables) await one.unsafe(`alter table ${table} reset (autovacuum_enabled)`);
   await one.end();
 });
+
+test("thousands of new tokens aren't compared each with each, though statistics are from when there were few", async () => {
+  // Where each is compared with each, this many take at least half a minute.
+  const one = createPool(database.url, { max: 1, connection: { statement_timeout: 10_000 } });
+  const tokens = Array.from({ length: 20_000 }, (_, i) => i);
+  await one`alter table onchain_mainnet.token_event set (autovacuum_enabled = false)`;
+  await mint(one, { contract: address(1), tokens: [20_000], block: 1 });
+  await one`analyze onchain_mainnet.token_event`;
+  await mint(one, { contract: address(1), tokens, block: 10 });
+  await enqueueTokens(one, indexedTo(1));
+  expect(await enqueueTokens(one, indexedTo(10))).toEqual({ isDone: true });
+  expect(await claim(30_000)).toHaveLength(20_001);
+  await one`alter table onchain_mainnet.token_event reset (autovacuum_enabled)`;
+  await one.end();
+});

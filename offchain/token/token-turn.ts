@@ -1,16 +1,16 @@
 import type { TransactionSql } from "postgres";
 
 /**
- * Parts of a `with` that give the tokens of `unplaced` (contract_address, token_id) their turns, as `placed`
- * (contract_address, token_id, turn). Turns interleave contracts: those of a contract follow its last turn, but begin
+ * Parts of a `with` that give the tokens of `unplaced` (contract_address, token_id and whatever else) their turns:
+ * `placed` is the same with their `turn`, so that nobody has to join both. A planner that expects few rows would compare
+ * each with each. Turns interleave contracts: those of a contract follow its last turn, but begin
  * no earlier than the head of the queue, so that a new contract doesn't come before all that wait.
  */
 export function placeTokens(sql: TransactionSql, chainId: number) {
   return sql`
     numbered as materialized (
       select
-        contract_address,
-        token_id,
+        unplaced.*,
         row_number() over (partition by contract_address order by token_id) as place
       from unplaced
     ),
@@ -46,8 +46,7 @@ export function placeTokens(sql: TransactionSql, chainId: number) {
     -- Materialized, because a planner that doesn't know how few rows these are reads all tokens of a contract for each.
     placed as materialized (
       select
-        contract_address,
-        numbered.token_id,
+        numbered.*,
         advanced.last_turn - max(numbered.place) over (partition by contract_address) + numbered.place as turn
       from numbered
       join advanced using (contract_address)
