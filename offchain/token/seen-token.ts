@@ -16,17 +16,26 @@ const LAST_MINT = {
 const ENQUEUE_SLOT = -1;
 
 /**
- * CTE `event` of what happened in these blocks. In the order of the index on blocks, because a planner that doesn't know
- * how far they reach may take another index, and go through all events of the chain.
+ * CTE `seen` of the tokens with events in these blocks, each with the first of these and whether it was minted. They are
+ * read in the order of the index on blocks, because a planner that doesn't know how far they reach may take another
+ * index, and go through all events of the chain.
  */
-const eventsOf = (tx: TransactionSql, { network, from, to }: Blocks & { network: string }) => tx`
-  event as materialized (
-    select contract_address, token_id, block_number, event_type
-    from ${tx(`onchain_${network}`)}.token_event
-    where
-      block_number > ${from}
-      and block_number <= ${to}
-    order by token_event.block_number, token_event.log_index, token_event.batch_index
+const seenIn = (tx: TransactionSql, { network, from, to }: Blocks & { network: string }) => tx`
+  seen as materialized (
+    select
+      contract_address,
+      token_id,
+      min(block_number) as block_number,
+      bool_or(event_type = 'mint') as is_minted
+    from (
+      select contract_address, token_id, block_number, event_type
+      from ${tx(`onchain_${network}`)}.token_event
+      where
+        block_number > ${from}
+        and block_number <= ${to}
+      order by token_event.block_number, token_event.log_index, token_event.batch_index
+    ) event
+    group by contract_address, token_id
   )
 `;
 
@@ -38,16 +47,7 @@ export async function addTokens(
 ): Promise<void> {
   const onchain = tx(`onchain_${network}`);
   await tx`
-    with ${eventsOf(tx, { network, from, to })},
-    seen as materialized (
-      select
-        contract_address,
-        token_id,
-        min(block_number) as block_number,
-        bool_or(event_type = 'mint') as is_minted
-      from event
-      group by contract_address, token_id
-    ),
+    with ${seenIn(tx, { network, from, to })},
     unplaced as materialized (
       select seen.contract_address, seen.token_id, seen.block_number, minted.hash
       from seen
@@ -129,16 +129,12 @@ export async function retryReverted(
   { from, to }: Blocks,
 ): Promise<void> {
   await tx`
-    with ${eventsOf(tx, { network, from, to })},
+    with ${seenIn(tx, { network, from, to })},
     reverted as materialized (
       select m.contract_address, m.token_id, moved.is_minted
       from (
-        select
-          contract_address,
-          token_id,
-          bool_or(event_type = 'mint') as is_minted
-        from event
-        group by contract_address, token_id
+        select contract_address, token_id, is_minted
+        from seen
         order by contract_address, token_id
       ) moved
       cross join lateral (
