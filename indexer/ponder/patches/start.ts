@@ -55,6 +55,13 @@ export const START_PATCHES: readonly Patch[] = [
     replace: "",
   },
   {
+    // How late its timers are, which nobody asks it for, it looked at a thousand times a second: a live indexer took five
+    // times the CPU.
+    file: "/ponder/dist/esm/internal/metrics.js",
+    find: "eventLoopMonitoringPrecision: 1,",
+    replace: "eventLoopMonitoringPrecision: 60_000,",
+  },
+  {
     // It writes a file at each start that is in the repository anyway. Where the installation is read-only, that would fail.
     file: "/ponder/dist/esm/bin/utils/codegen.js",
     find: 'writeFileSync(path.join(common.options.rootDir, "ponder-env.d.ts"), ponderEnv, "utf8");',
