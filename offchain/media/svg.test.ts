@@ -75,6 +75,8 @@ describe("what runs or loads goes, the rest stays", () => {
     ["<animate attributeName='xlink:href' from='#a' by='&#x2f;/evil.example/x'/><rect/>", "<rect/>"],
     ["<set attributeName='href' to='data:image/svg+xml,a#b'/><rect/>", "<rect/>"],
     ["<set attributeName='x:onload' to='#b'/><set attributeName='src' to='#b'/><rect/>", "<rect/>"],
+    ["<set attributeName='@import &quot;x&quot;; onload' to='alert(1)'/><rect/>", "<rect/>"],
+    ["<set attributeName='behavior:x;href' to='https://evil.example/x'/><rect/>", "<rect/>"],
     ["<style>@import url(https://a.example/x.css);.a{fill:red}</style>", "<style>.a{fill:red}</style>"],
     ["<style>.a{fill:url(https://a.example/x)}</style>", "<style>.a{fill:none}</style>"],
     ["<rect style='fill:url(http://a.example/x)'/>", '<rect style="fill:none"/>'],
@@ -264,6 +266,7 @@ describe("for any drawing that is XML", () => {
     "1",
     "a>b",
     " onload='x'",
+    "onload",
     "http://www.w3.org/1999/xhtml",
     "&<>\"'",
   ];
@@ -384,6 +387,7 @@ function faultOf(xml: string): string | undefined {
 }
 
 /** The elements of a drawing, with all texts that could be style sheets, and all links. */
+/** `keys`: also of the attributes that it animates. */
 function elementsOf(xml: string): { name: string; keys: string[]; sheets: string[]; links: string[] }[] {
   const found = [];
   for (let at = xml.indexOf("<"); at >= 0; at = xml.indexOf("<", at)) {
@@ -403,7 +407,14 @@ function elementsOf(xml: string): { name: string; keys: string[]; sheets: string
       .join("");
     const values = list.filter(({ key }) => key !== "href" && key !== "src" && key !== "y").map(({ value }) => value);
     const links = list.filter(({ key }) => key === "href" || key === "src").map(({ value }) => value.trim());
-    found.push({ name: token.name, keys: list.map(({ key }) => key), sheets: [...values, sheet], links });
+    const isAnimating = token.name === "set" || token.name === "animate";
+    const animated = list.filter(({ key }) => isAnimating && key === "attributename").map(({ value }) => value.trim());
+    found.push({
+      name: token.name,
+      keys: [...list.map(({ key }) => key), ...animated],
+      sheets: [...values, sheet],
+      links,
+    });
   }
   return found;
 }

@@ -111,28 +111,32 @@ function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined 
   const { head, attributes, tail } = readTag(text);
   // It isn't XML: nobody draws it, and other parsers may find other tags in it.
   if (text.includes("<", 1) || head === "<") return "";
-  const read = attributes.map(({ source, key, value }) => ({
-    source,
-    written: key,
-    key: key.toLowerCase().replace(/^.*:/, ""),
-    fullKey: key.toLowerCase(),
+  const read = attributes.map(({ source, key: written, value: encoded }) => {
+    const fullKey = written.toLowerCase();
+    const key = fullKey.replace(/^.*:/, "");
     // A literal line break in an attribute is read as a space.
-    value: decodeEntities(value.replaceAll(/[\t\n\r]/g, " ")),
-  }));
+    const value = decodeEntities(encoded.replaceAll(/[\t\n\r]/g, " "));
+    return { source, written, key, value, clean: cleanValue({ key, fullKey, value }, name) };
+  });
   if (ANIMATING.has(name) && setsDanger(read)) return undefined;
-  const kept = read.map((attribute) => {
-    const value = cleanValue(attribute, name);
-    if (value === undefined) return "";
-    return value === attribute.value ? attribute.source : ` ${attribute.written}="${encodeValue(value)}"`;
+  const kept = read.map(({ source, written, value, clean }) => {
+    if (clean === undefined) return "";
+    return clean === value ? source : ` ${written}="${encodeValue(clean)}"`;
   });
   return head + kept.join("") + tail;
 }
 
-/** Whether an animation sets a handler, or a link that isn't to a part of the drawing or a picture in it. */
-function setsDanger(attributes: { key: string; value: string }[]): boolean {
-  const targets = attributes.flatMap(({ key, value }) => (key === "attributename" ? value.trim().toLowerCase() : []));
+/**
+ * Whether an animation sets a handler, or a link that isn't to a part of the drawing or a picture in it. By its values as
+ * they are and as they are left: a name may come about by what is removed before it.
+ */
+function setsDanger(attributes: { key: string; value: string; clean: string | undefined }[]): boolean {
+  const values = attributes.flatMap(({ key, value, clean = "" }) =>
+    [value, clean].map((either) => ({ key, value: either })),
+  );
+  const targets = values.flatMap(({ key, value }) => (key === "attributename" ? value.trim().toLowerCase() : []));
   if (!targets.some((target) => /href|(?:^|:)on|src/.test(target))) return false;
-  const links = attributes.flatMap(({ key, value }) =>
+  const links = values.flatMap(({ key, value }) =>
     key === "values" ? value.split(";") : /^(?:from|to|by)$/.test(key) ? value : [],
   );
   return (
@@ -154,11 +158,16 @@ function cleanValue(
   if (key.startsWith("on") || fullKey === "xml:base") return undefined;
   // Namespace declarations have URLs, but nobody loads these.
   if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return value;
+  const isLink = LINKS.has(key);
+  const clean = isLink ? value : cleanCss(value);
+  if ([value, clean].some((text) => /(?:java|vb)script:|data:text\/html/.test(packed(text)))) return undefined;
+  return isLink && !isHarmlessLink(packed(value), name) ? undefined : clean;
+}
+
+/** In lower case and without what readers of links leave out. */
+function packed(value: string): string {
   // oxlint-disable-next-line no-control-regex
-  const packed = value.replaceAll(/[\u0000-\u0020]/g, "").toLowerCase();
-  if (/(?:java|vb)script:|data:text\/html/.test(packed)) return undefined;
-  if (LINKS.has(key)) return isHarmlessLink(packed, name) ? value : undefined;
-  return cleanCss(value);
+  return value.replaceAll(/[\u0000-\u0020]/g, "").toLowerCase();
 }
 
 function isHarmlessLink(link: string, name: string): boolean {
