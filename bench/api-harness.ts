@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { FROM_BUNDLE } from "../indexer/child-process.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import type { LoadResult } from "./api-load.ts";
 import { BENCH_DIRECTORY } from "./database.ts";
@@ -50,7 +51,7 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
   const port = await findFreePort();
   const env = { DATABASE_URL: url, PORT: String(port), API_KEYS: "bench-key-0123", LOG_LEVEL: "warn" };
   const limits = { RATE_LIMIT: "1000000", RATE_BURST: "1000000", NODE_ENV: "production" };
-  const api = startProcess({ name: "api", args: ["bin/api.ts"], env: { ...env, ...limits } });
+  const api = startProcess({ name: "api", args: [...FROM_BUNDLE, "bin/api.ts"], env: { ...env, ...limits } });
   const constant = startProcess({ name: "constant", args: ["bench/constant-server.ts"], env: {} });
   const bare = startProcess({ name: "bare", args: ["bench/bare-route.ts"], env: { DATABASE_URL: url } });
   const constantPort = Number((await constant.waitForLine("constant at ")).split(" ").at(-1));

@@ -1,6 +1,7 @@
 /** How long a mined block takes until the API answers from it: real node, real indexer, real API process. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { FROM_BUNDLE } from "../indexer/child-process.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { type Anvil, startAnvil } from "../demo/anvil.ts";
 import { createRequest } from "../test/chain.ts";
@@ -74,7 +75,11 @@ async function measureDelays(database: BenchDatabase): Promise<number[]> {
       RATE_LIMIT: "100000",
       RATE_BURST: "100000",
     };
-    const api = startProcess({ name: "api", args: [API_ENTRY], env: { ...environmentOf(options), ...env } });
+    const api = startProcess({
+      name: "api",
+      args: [...FROM_BUNDLE, API_ENTRY],
+      env: { ...environmentOf(options), ...env },
+    });
     started.push(api);
     const apiUrl = `http://127.0.0.1:${port}`;
     await Promise.race([api.died, waitUntilReady(apiUrl)]);

@@ -1,4 +1,5 @@
 import { ensureBundle } from "../indexer/ponder/bundle-builder.ts";
+import { takeFromBundle } from "../indexer/ponder/bundle.ts";
 
 /** Runs `main` with packages from the bundle. It imports them dynamically: import statements are resolved too early. */
 export async function runBundled(main: () => Promise<unknown>): Promise<void> {
@@ -7,6 +8,6 @@ export async function runBundled(main: () => Promise<unknown>): Promise<void> {
   process.once("disconnect", end);
   await ensureBundle();
   process.off("disconnect", end);
-  await import("../indexer/ponder/bundle-preload.ts");
+  takeFromBundle("viem", "zod");
   await main();
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { childEnvironment, endProcess, untilEnded } from "../indexer/child-process.ts";
+import { childEnvironment, endProcess, FROM_BUNDLE, untilEnded } from "../indexer/child-process.ts";
 import { type Keeper, keepRunning } from "../indexer/keeper.ts";
 import { SUPERSEDED_CODE } from "./process.ts";
 
@@ -12,6 +12,7 @@ export type Child = { process: ChildProcess; ended: Promise<string>; stop: () =>
 /** Forks an entry file of `bin/` or `demo/`. It ends when this process does, however that ends. */
 export function startChild(file: string, env: Record<string, string | undefined>): Child {
   const child = fork(join(import.meta.dirname, "..", file), {
+    execArgv: FROM_BUNDLE,
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,
     stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { FROM_BUNDLE } from "../indexer/child-process.ts";
 import { claimDueMedia } from "../offchain/media/media-queue.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { walkRanges } from "../offchain/token/token-range.ts";
@@ -58,8 +59,11 @@ async function listReady(): Promise<string[]> {
 async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, DATABASE_URL: database.url, MAINNET_RPC_URL: rpc.url };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, ["bin/metadata.ts", ...args], { env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    const child = execFile(
+      process.execPath,
+      [...FROM_BUNDLE, "bin/metadata.ts", ...args],
+      { env },
+      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
   });
 }

@@ -12,6 +12,7 @@ import {
   zeroAddress,
 } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FROM_BUNDLE } from "../indexer/child-process.ts";
 import { erc1155Abi } from "../abis/erc1155.ts";
 import { erc2309Abi } from "../abis/erc2309.ts";
 import { erc721Abi } from "../abis/erc721.ts";
@@ -169,7 +170,7 @@ describe("the process", () => {
 
   test("says in one line what stopped it when its port is taken", async () => {
     const second = fork(join(import.meta.dirname, "main.ts"), ["--port", new URL(ready.rpcUrl).port], {
-      execArgv: [],
+      execArgv: FROM_BUNDLE,
       silent: true,
     });
     let stderr = "";
@@ -211,7 +212,7 @@ describe("the process, from the moment that there is an anvil,", () => {
 });
 
 function forkDemo(...args: string[]): ChildProcess {
-  return fork(join(import.meta.dirname, "main.ts"), args, { execArgv: [] });
+  return fork(join(import.meta.dirname, "main.ts"), args, { execArgv: FROM_BUNDLE });
 }
 
 function isAnswered(rpcUrl: string): Promise<boolean> {

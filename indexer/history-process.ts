@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
 import type { HistoryProgress } from "../history/load/progress.ts";
-import { childEnvironment, endProcess } from "./child-process.ts";
+import { childEnvironment, endProcess, FROM_BUNDLE } from "./child-process.ts";
 
 /** Room for the loader's heap. What it holds is bounded whatever the chain's size. */
 const HEAP_MB = 384;
@@ -66,9 +66,7 @@ export function startHistory({
       ONE_HELPER,
       MARK_AT_ONCE,
       ...CODE_BY_ITS_OWN_THREAD,
-      "--import",
-      // Not its path, which may have signs of URLs.
-      new URL("ponder/bundle-preload.ts", import.meta.url).href,
+      ...FROM_BUNDLE,
     ],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     // A process group of its own: on Ctrl-C we end it in order.

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { childEnvironment } from "../indexer/child-process.ts";
+import { childEnvironment, FROM_BUNDLE } from "../indexer/child-process.ts";
 import { isMissingTable, type NetworkReport } from "../offchain/network.ts";
 import { withSql } from "./onchain-tables.ts";
 
@@ -53,7 +53,7 @@ export function startCommand(
   const { NODE_COMPILE_CACHE } = childEnvironment();
   const [program, ...before] = isByNpm
     ? ["npm", "--prefix", root, "run", name, "--"]
-    : [process.execPath, join(root, "bin", `${name}.ts`)];
+    : [process.execPath, ...FROM_BUNDLE, join(root, "bin", `${name}.ts`)];
   const child = spawn(program, [...before, ...args], {
     cwd: tmpdir(),
     detached: isOfTerminal,

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { FROM_BUNDLE } from "../../indexer/child-process.ts";
 import { createTestApi, type TestApi, TEST_KEY } from "../../test/api.ts";
 import { startRedisStandIn } from "../../test/redis.ts";
 import type { Api } from "../server.ts";
@@ -176,7 +177,7 @@ test("registration can be closed", async () => {
 
 test("the command creates, lists and revokes", async () => {
   const run = async (...args: string[]) => {
-    const child = promisify(execFile)(process.execPath, ["bin/keys.ts", ...args], {
+    const child = promisify(execFile)(process.execPath, [...FROM_BUNDLE, "bin/keys.ts", ...args], {
       env: { ...process.env, DATABASE_URL: t.url },
       cwd: `${import.meta.dirname}/../..`,
     });

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FROM_BUNDLE } from "../../indexer/child-process.ts";
 import { addressOf, createTestApi, MAINNET_ID, type TestApi, TESTNET_ID } from "../../test/api.ts";
 import { clearOrders, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, PUNKS, seed, TEST_APES } from "../../test/seed.ts";
@@ -318,7 +319,9 @@ describe("a portfolio's collections", () => {
   test("are verified by the operator's command", async () => {
     const run = async (...args: string[]) => {
       const env = { PATH: process.env.PATH, DATABASE_URL: t.url, MAINNET_RPC_URL: "http://127.0.0.1:1" };
-      const { stdout } = await promisify(execFile)(process.execPath, ["bin/collections.ts", ...args], { env });
+      const { stdout } = await promisify(execFile)(process.execPath, [...FROM_BUNDLE, "bin/collections.ts", ...args], {
+        env,
+      });
       return stdout.trim();
     };
     expect(await run("verify", APES.toUpperCase().replace("X", "x"))).toBe(`${APES} is verified.`);
