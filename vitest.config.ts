@@ -63,7 +63,7 @@ export default defineConfig({
     // share nothing else, and none changes what others import.
     isolate: false,
     // Before any file that imports the driver itself: what is loaded stays as it is.
-    setupFiles: ["postgres/driver.ts"],
+    setupFiles: ["postgres/driver.ts", "test/property.setup.ts"],
     sequence: { sequencer: ChainsFirst },
   },
 });
