@@ -31,7 +31,7 @@ export function keepRunning(work: Work, { onFailure }: { onFailure: (reason: str
       if (signal.aborted || reason === undefined) return onStart();
       if (performance.now() - startedAt > GOOD_RUN_MS) pause = FIRST_PAUSE_MS;
       failure = reason;
-      onFailure(`${reason}. Starts again in ${pause / 1000} s`);
+      onFailure(`${reason.replace(/\.$/, "")}. Starts again in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal }).catch(() => {});
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
