@@ -386,8 +386,7 @@ function faultOf(xml: string): string | undefined {
   return wrong ? `${wrong[0]} at ${wrong.index}` : undefined;
 }
 
-/** The elements of a drawing, with all texts that could be style sheets, and all links. */
-/** `keys`: also of the attributes that it animates. */
+/** The elements of a drawing, with all texts that could be style sheets, and all links. `keys`: also what it animates. */
 function elementsOf(xml: string): { name: string; keys: string[]; sheets: string[]; links: string[] }[] {
   const found = [];
   for (let at = xml.indexOf("<"); at >= 0; at = xml.indexOf("<", at)) {

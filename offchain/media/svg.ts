@@ -158,16 +158,21 @@ function cleanValue(
   if (key.startsWith("on") || fullKey === "xml:base") return undefined;
   // Namespace declarations have URLs, but nobody loads these.
   if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return value;
-  const isLink = LINKS.has(key);
-  const clean = isLink ? value : cleanCss(value);
-  if ([value, clean].some((text) => /(?:java|vb)script:|data:text\/html/.test(packed(text)))) return undefined;
-  return isLink && !isHarmlessLink(packed(value), name) ? undefined : clean;
+  const packed = pack(value);
+  if (isRunning(packed)) return undefined;
+  if (LINKS.has(key)) return isHarmlessLink(packed, name) ? value : undefined;
+  const clean = cleanCss(value);
+  return clean !== value && isRunning(pack(clean)) ? undefined : clean;
 }
 
 /** In lower case and without what readers of links leave out. */
-function packed(value: string): string {
+function pack(value: string): string {
   // oxlint-disable-next-line no-control-regex
   return value.replaceAll(/[\u0000-\u0020]/g, "").toLowerCase();
+}
+
+function isRunning(packed: string): boolean {
+  return /(?:java|vb)script:|data:text\/html/.test(packed);
 }
 
 function isHarmlessLink(link: string, name: string): boolean {

@@ -3,8 +3,8 @@ import type { TransactionSql } from "postgres";
 /**
  * Parts of a `with` that give the tokens of `unplaced` (contract_address, token_id and whatever else) their turns:
  * `placed` is the same with their `turn`, so that nobody has to join both. A planner that expects few rows would compare
- * each with each. Turns interleave contracts: those of a contract follow its last turn, but begin
- * no earlier than the head of the queue, so that a new contract doesn't come before all that wait.
+ * each with each. Turns interleave contracts: those of a contract follow its last turn, but begin no earlier than the
+ * head of the queue, so that a new contract doesn't come before all that wait.
  */
 export function placeTokens(sql: TransactionSql, chainId: number) {
   return sql`
