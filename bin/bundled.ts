@@ -8,6 +8,6 @@ export async function runBundled(main: () => Promise<unknown>): Promise<void> {
   process.once("disconnect", end);
   await ensureBundle();
   process.off("disconnect", end);
-  takeFromBundle("viem", "zod");
+  takeFromBundle();
   await main();
 }

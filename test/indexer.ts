@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import type { Sql } from "postgres";
-import { childEnvironment, FROM_BUNDLE } from "../indexer/child-process.ts";
+import { childEnvironment } from "../indexer/child-process.ts";
 import { isMissingTable, type NetworkReport } from "../offchain/network.ts";
 import { withSql } from "./onchain-tables.ts";
 
@@ -51,9 +52,10 @@ export function startCommand(
   const { PATH, HOME, LOG_LEVEL } = process.env;
   // As the processes that they start have it: hundreds of them are started.
   const { NODE_COMPILE_CACHE } = childEnvironment();
+  const preload = pathToFileURL(join(root, "indexer/ponder/bundle-preload.ts")).href;
   const [program, ...before] = isByNpm
     ? ["npm", "--prefix", root, "run", name, "--"]
-    : [process.execPath, ...FROM_BUNDLE, join(root, "bin", `${name}.ts`)];
+    : [process.execPath, "--import", preload, join(root, "bin", `${name}.ts`)];
   const child = spawn(program, [...before, ...args], {
     cwd: tmpdir(),
     detached: isOfTerminal,

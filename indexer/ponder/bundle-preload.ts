@@ -5,4 +5,4 @@ import { takeFromBundle } from "./bundle.ts";
 
 // In one that we start its environment says so already.
 enableCompileCache(COMPILED);
-takeFromBundle("viem", "zod");
+takeFromBundle();

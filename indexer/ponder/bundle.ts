@@ -36,8 +36,8 @@ export function findBundleDirectory(): string | undefined {
   return join(MODULES, ".cache/bundle", hash.digest("hex").slice(0, 16));
 }
 
-/** From now on imports of these packages take them from the bundle, where there is one. */
-export function takeFromBundle(...names: (keyof typeof BUNDLED)[]): void {
+/** From now on imports of these packages, by default those of our own processes, take them from the bundle, if there is one. */
+export function takeFromBundle(names: (keyof typeof BUNDLED)[] = ["viem", "zod"]): void {
   const directory = findBundleDirectory();
   if (directory === undefined || !existsSync(directory)) return;
   const urls = new Map(names.map((name) => [BUNDLED[name], pathToFileURL(join(directory, `${name}.mjs`)).href]));

@@ -6,7 +6,7 @@ import { PONDER_PATCHES } from "./ponder-patches.ts";
 import "./ponder-registry.ts";
 
 patchModules(PONDER_PATCHES);
-takeFromBundle(...(Object.keys(BUNDLED) as (keyof typeof BUNDLED)[]));
+takeFromBundle(Object.keys(BUNDLED) as (keyof typeof BUNDLED)[]);
 
 // Settings of sessions that its driver takes, and ours doesn't.
 delete process.env.PGOPTIONS;
