@@ -51,8 +51,8 @@ export const History = z
     current_owner,
     history: list(
       HistoryEntry,
-      "Newest first, at most 250. Where there are more, offers in other currencies than the chain's own or its wrapped " +
-        "form are left out first, then those on its contract.",
+      `Newest first, at most ${MAX_ROWS}. Where there are more, offers in other currencies than the chain's own or its ` +
+        "wrapped form are left out first, then those on its contract.",
     ),
   })
   .openapi("OrderbookHistory", { description: "A token with what became of the orders for it." });

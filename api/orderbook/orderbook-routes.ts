@@ -5,6 +5,7 @@ import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
 import { ORDER_TYPE } from "./order-signature.ts";
 import { OrderbookToken } from "./orderbook.ts";
+import { MAX_ROWS } from "./placed-order.ts";
 import { FillableOrder } from "./signed-order.ts";
 import { OrderbookOffers } from "./token-offer.ts";
 import { quote } from "../http/errors.ts";
@@ -94,8 +95,7 @@ export const listOffersRoute = defineRoute({
   path: "/orderbook/token/{contract_address}/{token_id}/offers",
   operationId: "listTokenOffers",
   summary: "Extension: offers that stand now on a token or its collection, highest for one unit first",
-  description:
-    "At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds.",
+  description: `At most ${MAX_ROWS}. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds.`,
   params: TokenParams,
   answer: z.strictObject({ result: OrderbookOffers }),
   example: {
@@ -125,7 +125,7 @@ export const listHistoryRoute = defineRoute({
   path: "/orderbook/token/{contract_address}/{token_id}/history",
   operationId: "listTokenOrderHistory",
   summary: "Extension: what happened to the orders for a token, newest first",
-  description: "At most 250. It includes sales by orders that were never listed here.",
+  description: `At most ${MAX_ROWS}. It includes sales by orders that were never listed here.`,
   params: TokenParams,
   answer: z.strictObject({ result: History }),
   example: {

@@ -42,7 +42,7 @@ export const OrderbookOffers = z
     ),
     offers: list(
       Offer,
-      "Highest for one unit first, those in the chain's own currency or its wrapped form before others; at most 250.",
+      `Highest for one unit first, those in the chain's own currency or its wrapped form before others; at most ${MAX_ROWS}.`,
     ),
   })
   .openapi("OrderbookOffers", { description: "A token with the offers on it and on any of its contract." });

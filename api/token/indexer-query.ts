@@ -2,9 +2,10 @@ import { z } from "@hono/zod-openapi";
 import { quote } from "../http/errors.ts";
 import { Address, ADDRESS_PATTERN, PageQuery, TOKEN_ID_PATTERN, TokenId, TokenParams } from "../http/parameter.ts";
 
-/** The most token ids in `tokens_ids`, and the most tokens in a batch. */
+/** The most token ids in `tokens_ids`. */
 const MAX_TOKENS_IDS = 250;
-const MAX_BATCH = 100;
+/** The most tokens in a batch. */
+export const MAX_BATCH = 100;
 
 /** A repeated parameter as a list. Whoever writes several ids as one is told how they are given. */
 function toList(value: unknown, context: z.RefinementCtx): unknown {

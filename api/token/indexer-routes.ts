@@ -17,12 +17,14 @@ import {
   TOKEN_ID_HEX,
   TRANSACTION,
 } from "./indexer-example.ts";
-import { BatchBody, OwnerTokensQuery, TokensQuery } from "./indexer-query.ts";
+import { BatchBody, MAX_BATCH, OwnerTokensQuery, TokensQuery } from "./indexer-query.ts";
 import { Holdings, OwnerToken } from "./owner-token.ts";
 import { AccountParams, ContractParams, PageQuery, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 import { BatchToken, Token } from "./token.ts";
+import { MAX_BATCH_BYTES } from "./token-lookup.ts";
 
+const BATCH_MB = MAX_BATCH_BYTES / 2 ** 20;
 const NO_NETWORK = "this network is not configured";
 const indexer = { tag: "Indexer", needsKey: true, meanings: { 404: "This network is not configured." } } as const;
 const ofContract = { errors: [404], meanings: { 404: `The contract is unknown, or ${NO_NETWORK}.` } };
@@ -89,10 +91,10 @@ export const batchTokensRoute = defineRoute({
   method: "post",
   path: "/v1/tokens/batch",
   operationId: "batchTokens",
-  summary: "Up to 100 tokens of any contracts",
+  summary: `Up to ${MAX_BATCH} tokens of any contracts`,
   description:
     "Answers in the order of the request; a token asked for twice comes once, an unknown one is left out. " +
-    "Several tokens whose documents have more than 16 MB together are refused with a 400: ask for fewer at a time.",
+    `Several tokens whose documents have more than ${BATCH_MB} MB together are refused with a 400: ask for fewer at a time.`,
   body: BatchBody,
   bodyExample: { tokens: [{ contract_address: CONTRACT, token_id: "42" }] },
   answer: z.strictObject({ result: list(BatchToken, "Those that are known, in the order of the request.") }),
@@ -109,7 +111,7 @@ export const batchTokensRoute = defineRoute({
   errors: [413, 415],
   meanings: {
     ...indexer.meanings,
-    400: "The body is malformed, or the documents of its tokens have more than 16 MB together.",
+    400: `The body is malformed, or the documents of its tokens have more than ${BATCH_MB} MB together.`,
   },
 });
 

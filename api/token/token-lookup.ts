@@ -11,7 +11,7 @@ import { BATCH_TOKEN, TOKEN } from "./token-item.ts";
  * The most bytes of documents in one batch. Nearly all documents on chain have less than 100 kB. A single token may
  * have more.
  */
-const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /**
  * How many large documents this process reads at once. They are read one by one, so that nobody waits for those of
  * others.
