@@ -7,6 +7,7 @@ import { createAdmission } from "./key/admission.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import type { Databases } from "./sql/database.ts";
 import { createDocsApi } from "./docs/docs-api.ts";
+import { HEADERS } from "./docs/openapi-text.ts";
 import { HttpError, notFound, quote, toHttpError } from "./http/errors.ts";
 import { type Env, createRequestState } from "./http/request-state.ts";
 import { send } from "./http/send.ts";
@@ -75,9 +76,11 @@ export type Api = {
   stop: () => Promise<void>;
 };
 
-/** Headers that scripts of other sites may read. Sent only to requests with an Origin header, which browsers send. */
-const EXPOSED_HEADERS =
-  "content-range, etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
+/**
+ * Headers that scripts of other sites may read: all that are documented. Sent only to requests with an Origin header,
+ * which browsers send.
+ */
+const EXPOSED_HEADERS = Object.keys(HEADERS).join(", ").toLowerCase();
 const PREFLIGHT_HEADERS = {
   "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
   "access-control-allow-headers": "x-api-key, content-type, if-none-match",
