@@ -9,7 +9,7 @@ import { requestRefresh } from "../api/token/refresh.ts";
 import { parse } from "../api/http/route.ts";
 import type { Page } from "./html.ts";
 import { type KeyUse, renderKeys } from "./keys-page.ts";
-import { KEY_USE_PATH, KEYS_PATH, tokenPath } from "./path.ts";
+import { KEY_USE_PATH, KEYS_PATH, PARAMETERS, tokenPath } from "./path.ts";
 import { type Explorer, readerOf, tokenOf } from "./reader.ts";
 
 /** Longer than any form of ours. */
@@ -66,7 +66,7 @@ export const FORMS: readonly Form[] = [
     },
   },
   {
-    path: "/explorer/token/:network/:contract/:token/refresh",
+    path: tokenPath(PARAMETERS, "refresh"),
     handle: async (explorer, c) => {
       const { network, chainId } = readerOf(explorer, c);
       const token = tokenOf(c);

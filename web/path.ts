@@ -1,6 +1,12 @@
-import type { Network } from "../config.ts";
-
 /** Paths of pages. They never change, so that bookmarks keep working. */
+
+/** What stands for the parts of a path where a page is declared, as Hono writes it; elsewhere these are of a row. */
+export const PARAMETERS = {
+  network: ":network",
+  contract_address: ":contract",
+  token_id: ":token",
+  account_address: ":account",
+};
 
 export const HOME_PATH = "/";
 export const STATUS_PATH = "/explorer/status";
@@ -11,10 +17,10 @@ export const PULSE_PATH = "/explorer/pulse";
 export const DOCS_PATH = "/docs";
 
 /** The columns of a row that say which collection it is of. */
-type Place = { network: Network; contract_address: string };
+type Place = { network: string; contract_address: string };
 
-export const collectionsPath = (network: Network) => `/explorer/collections/${network}`;
-export const newestPath = (network: Network) => `/explorer/events/${network}`;
+export const collectionsPath = (network: string) => `/explorer/collections/${network}`;
+export const newestPath = (network: string) => `/explorer/events/${network}`;
 
 /** The tabs of a collection's page; empty is the first one. */
 export type CollectionView = "" | "listed" | "events";
@@ -31,7 +37,7 @@ export const tokenPath = (
 /** The tabs of an account's page; empty is the first one. */
 export type AccountView = "" | "listed" | "events";
 export const accountPath = (
-  { network, account_address }: { network: Network; account_address: string },
+  { network, account_address }: { network: string; account_address: string },
   view: AccountView = "",
 ) => `/explorer/account/${network}/${account_address}${view && `/${view}`}`;
 

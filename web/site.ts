@@ -7,7 +7,20 @@ import { renderNewest } from "./events-page.ts";
 import { renderHome } from "./home-page.ts";
 import type { Page } from "./html.ts";
 import { renderKeys } from "./keys-page.ts";
-import { type AccountView, type CollectionView, HOME_PATH, KEYS_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
+import {
+  accountPath,
+  type AccountView,
+  collectionPath,
+  collectionsPath,
+  type CollectionView,
+  HOME_PATH,
+  KEYS_PATH,
+  newestPath,
+  PARAMETERS,
+  SEARCH_PATH,
+  STATUS_PATH,
+  tokenPath,
+} from "./path.ts";
 import { type Explorer, listReaders, paramOf, readAddress, readerOf, tokenOf } from "./reader.ts";
 import { search } from "./search.ts";
 import { renderStatus } from "./status-page.ts";
@@ -20,10 +33,6 @@ type Render = (
 ) => Promise<Page | { redirect: string }> | Page | { redirect: string };
 
 const cursorOf = (c: Context<Env>) => c.req.query("cursor");
-
-const COLLECTION = "/explorer/collection/:network/:contract";
-const TOKEN = "/explorer/token/:network/:contract/:token";
-const ACCOUNT = "/explorer/account/:network/:account";
 
 const collection =
   (view: CollectionView): Render =>
@@ -47,7 +56,7 @@ const account =
     });
   };
 
-/** Every page by its path, with parameters as Hono writes them. */
+/** Every page by its path. */
 export const PAGES: readonly (readonly [path: string, render: Render])[] = [
   [HOME_PATH, renderHome],
   ["/explorer", () => ({ redirect: HOME_PATH })],
@@ -55,19 +64,19 @@ export const PAGES: readonly (readonly [path: string, render: Render])[] = [
   [KEYS_PATH, (explorer, c) => renderKeys(explorer, { origin: new URL(c.req.url).origin })],
   [SEARCH_PATH, (explorer, c) => search(explorer, c.req.query("q") ?? "")],
   [
-    "/explorer/collections/:network",
+    collectionsPath(PARAMETERS.network),
     (explorer, c) => renderAllCollections(readerOf(explorer, c), { cursor: cursorOf(c) }),
   ],
-  ["/explorer/events/:network", (explorer, c) => renderNewest(readerOf(explorer, c), { cursor: cursorOf(c) })],
-  [COLLECTION, collection("")],
-  [`${COLLECTION}/listed`, collection("listed")],
-  [`${COLLECTION}/events`, collection("events")],
-  [TOKEN, (explorer, c) => renderToken(explorer, readerOf(explorer, c), tokenOf(c))],
+  [newestPath(PARAMETERS.network), (explorer, c) => renderNewest(readerOf(explorer, c), { cursor: cursorOf(c) })],
+  [collectionPath(PARAMETERS), collection("")],
+  [collectionPath(PARAMETERS, "listed"), collection("listed")],
+  [collectionPath(PARAMETERS, "events"), collection("events")],
+  [tokenPath(PARAMETERS), (explorer, c) => renderToken(explorer, readerOf(explorer, c), tokenOf(c))],
   ...TOKEN_LISTS.map((list): readonly [string, Render] => [
-    `${TOKEN}/${list}`,
+    tokenPath(PARAMETERS, list),
     (explorer, c) => renderTokenListPage(readerOf(explorer, c), { ...tokenOf(c), list, cursor: cursorOf(c) }),
   ]),
-  [ACCOUNT, account("")],
-  [`${ACCOUNT}/listed`, account("listed")],
-  [`${ACCOUNT}/events`, account("events")],
+  [accountPath(PARAMETERS), account("")],
+  [accountPath(PARAMETERS, "listed"), account("listed")],
+  [accountPath(PARAMETERS, "events"), account("events")],
 ];
