@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { zeroAddress } from "viem";
 import { type Collection, listCollections } from "../api/marketplace/collection.ts";
-import { findFloor } from "../api/orderbook/collection-floor.ts";
+import { findFloor } from "../api/orderbook/floor.ts";
 import { findContract } from "../api/token/contract.ts";
 import { unknownContract } from "../api/http/errors.ts";
 import { eventRowKey, listEvents } from "../api/token/event.ts";

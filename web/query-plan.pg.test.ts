@@ -1,6 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findFloor } from "../api/orderbook/collection-floor.ts";
+import { findFloor } from "../api/orderbook/floor.ts";
 import { listTokenHolders } from "../api/token/holder.ts";
 import { listAccountListings, listListings } from "../api/orderbook/listed-token.ts";
 import { listOrderbookTokensOf } from "../api/orderbook/orderbook.ts";

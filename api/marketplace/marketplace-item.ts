@@ -1,10 +1,10 @@
 import { ofNewestEvent } from "../token/event.ts";
-import { floorOf, wholeOf } from "../orderbook/floor.ts";
+import { floorOf } from "../orderbook/floor.ts";
 import { numberJson } from "../sql/item.ts";
 import { isRead } from "./marketplace-body.ts";
 import { factOf, UPDATED_TIMESTAMP } from "../orderbook/order-listing.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
-import { isNative } from "../orderbook/native-currency.ts";
+import { isNative, wholeOf } from "../orderbook/native-currency.ts";
 import { totalNow } from "../orderbook/order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "../orderbook/order-rule.ts";
 import { type Condition } from "../orderbook/trade-order.ts";

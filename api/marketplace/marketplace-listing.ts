@@ -1,8 +1,7 @@
 import type { Sql } from "postgres";
-import { JOIN_TOKEN } from "../orderbook/floor.ts";
 import { isNative } from "../orderbook/native-currency.ts";
 import { priceNow } from "../orderbook/order-price.ts";
-import { isApprovedBy, isFillable, lookUpFacts } from "../orderbook/order-rule.ts";
+import { isApprovedBy, isFillable, JOIN_TOKEN, lookUpFacts } from "../orderbook/order-rule.ts";
 import { CHAIN, type Condition, isCurrent, openOrders } from "../orderbook/trade-order.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { isShownText } from "../token/contract.ts";

@@ -1,23 +1,9 @@
+import type { Sql } from "postgres";
+import { toBytes } from "../sql/database.ts";
 import { isNative } from "./native-currency.ts";
 import { priceNow } from "./order-price.ts";
-import { isFillable } from "./order-rule.ts";
-import { joinToken } from "../token/token.ts";
-import { CHAIN, type Condition, openOnChain, openSigned } from "./trade-order.ts";
-
-/** Decimals of the chain's currency. */
-const NATIVE_DECIMALS = 18;
-
-/**
- * SQL of an amount in whole units of the chain's currency. Rounded to a float8, which holds fewer digits than amounts.
- */
-export const wholeOf = (amount: string) => `((${amount})::text || 'e-${NATIVE_DECIMALS}')::float8`;
-
-/** Joins each order with its token, with the columns that `isFillable` needs. */
-export const JOIN_TOKEN = joinToken({
-  columns: ["contract_address", "token_id", "standard", "owner"],
-  contractAddress: "trade_order.contract_address",
-  tokenId: "trade_order.token_id",
-});
+import { isFillable, JOIN_TOKEN } from "./order-rule.ts";
+import { CHAIN, type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
 
 /**
  * SQL of the lowest price asked for one unit of a token of `contractAddress`, in the chain's own currency. Fixed prices
@@ -69,4 +55,19 @@ export function floorOf(contractAddress: string): string {
       ${lowestOf("signed_order", openSigned, `signed_order.chain_id = ${CHAIN}`)}
     )
   `;
+}
+
+/** $1: contract. */
+const FLOOR = `select ${floorOf("$1")} as floor`;
+
+/**
+ * Price now of a collection's cheapest token, in the smallest unit of the chain's currency; null if none is for sale.
+ */
+export async function findFloor(
+  sql: Sql,
+  { contractAddress, ...moment }: Moment & { contractAddress: string },
+): Promise<string | null> {
+  const parameters = [toBytes(contractAddress), ...momentParameters(moment)];
+  const [row] = await sql.unsafe<[{ floor: string | null }]>(FLOOR, parameters, { prepare: true });
+  return row.floor;
 }

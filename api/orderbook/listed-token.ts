@@ -1,8 +1,7 @@
 import type { Sql } from "postgres";
 import { BEFORE_ANY_ADDRESS, toBytes } from "../sql/database.ts";
-import { JOIN_TOKEN } from "./floor.ts";
 import { isNative } from "./native-currency.ts";
-import { isFillable } from "./order-rule.ts";
+import { isFillable, JOIN_TOKEN } from "./order-rule.ts";
 import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
 
 /** Fixed prices in the chain's own currency come first, then prices that change or are in another currency. */

@@ -4,7 +4,7 @@ import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { placeOrder } from "../../test/orders.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import { renderAmount } from "../../web/currency.ts";
-import { findFloor } from "./collection-floor.ts";
+import { findFloor } from "./floor.ts";
 import { listListings } from "./listed-token.ts";
 
 const WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";

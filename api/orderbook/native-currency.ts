@@ -59,3 +59,11 @@ export const NATIVE_CURRENCIES = `
 
 /** SQL of whether an order or a sale is paid in the chain's own currency or its wrapped form. */
 export const isNative = (table: string) => `(${table}.currency_address = any(${NATIVE_CURRENCIES}))`;
+
+/** Decimals of the chain's currency. */
+const NATIVE_DECIMALS = 18;
+
+/**
+ * SQL of an amount in whole units of the chain's currency. Rounded to a float8, which holds fewer digits than amounts.
+ */
+export const wholeOf = (amount: string) => `((${amount})::text || 'e-${NATIVE_DECIMALS}')::float8`;

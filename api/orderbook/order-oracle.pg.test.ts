@@ -11,7 +11,7 @@ import {
   type Standing,
 } from "../../test/order-oracle.ts";
 import { insertWorld, NOW, randomOf, randomWorld, type Token, type World } from "../../test/random-orders.ts";
-import { findFloor } from "./collection-floor.ts";
+import { findFloor } from "./floor.ts";
 import { type RowStream, streamOf } from "../sql/database.ts";
 import { listAccountListings, type ListedKey, listListings } from "./listed-token.ts";
 import { listedOneByOne, listedOverSets } from "../marketplace/marketplace-listing.ts";

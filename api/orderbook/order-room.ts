@@ -3,11 +3,10 @@ import type { Hex } from "viem";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
-import { JOIN_TOKEN } from "./floor.ts";
 import { isNative, isWrapped } from "./native-currency.ts";
 import { MAX_ROWS } from "./placed-order.ts";
 import { totalNow } from "./order-price.ts";
-import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
+import { isFillable, isFunded, isUnderCounter, JOIN_TOKEN } from "./order-rule.ts";
 import { CHAIN, type Condition, isCurrent, MAX_OFFERS, momentParameters, NOW, unendedSigned } from "./trade-order.ts";
 
 /*

@@ -1,3 +1,4 @@
+import { joinToken } from "../token/token.ts";
 import { leftNow } from "./order-price.ts";
 import { CHAIN, type Condition, openOffers } from "./trade-order.ts";
 
@@ -143,6 +144,13 @@ export const isFillable = (order: string, token: string, facts: Facts = lookUpFa
     else false
   end
 `;
+
+/** Joins each order with its token, with the columns that `isFillable` needs. */
+export const JOIN_TOKEN = joinToken({
+  columns: ["contract_address", "token_id", "standard", "owner"],
+  contractAddress: "trade_order.contract_address",
+  tokenId: "trade_order.token_id",
+});
 
 /** Orders for one token, and orders for any token of its contract. Two look-ups, because an `or` would be a scan. */
 export const matchesToken =
