@@ -8,7 +8,7 @@ type Count = { address: string; count: number };
 const toMap = (rows: Count[]) => new Map(rows.map(({ address, count }) => [address, count]));
 
 /** The last block with an event; -1 where there is none. */
-export async function findHeadBlock(sql: Sql): Promise<number> {
+export async function findLastEventBlock(sql: Sql): Promise<number> {
   const [row] = await sql<{ block_number: number }[]>`
     select token_event.block_number
     from token_event

@@ -1,6 +1,12 @@
 import type { Sql } from "postgres";
 import { REORG_BLOCKS } from "../../offchain/network.ts";
-import { countAllTokens, countTokens, findHeadBlock, hasMoreEvents, listChangedContracts } from "./collection-count.ts";
+import {
+  countAllTokens,
+  countTokens,
+  findLastEventBlock,
+  hasMoreEvents,
+  listChangedContracts,
+} from "./collection-count.ts";
 
 /**
  * How long counts are used again, in milliseconds. They decide the order of collections, and are shown for collections
@@ -52,7 +58,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
 
   async function count(): Promise<void> {
     const startedAt = performance.now();
-    const newHead = await findHeadBlock(sql);
+    const newHead = await findLastEventBlock(sql);
     // All are counted at first, after a reorg and after much else; the hourly recount takes place when no request waits.
     const isAnew =
       newHead < head ||
