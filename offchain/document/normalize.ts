@@ -50,7 +50,10 @@ const ERROR_KEYS = ["error", "errors"];
 const STATUS_KEYS = ["status", "statusCode", "code"];
 const CONTENT_KEYS = KNOWN_KEYS.filter((key) => ![...NAME_KEYS, "description"].includes(key));
 
-/** A normalized document without content. */
+/**
+ * A normalized document without content. The order of its keys is that of what is stored, out of which the Marketplace
+ * API cuts texts by it.
+ */
 export function emptyNormalized(): Normalized {
   return {
     image_mime_type: "",
