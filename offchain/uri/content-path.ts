@@ -11,8 +11,10 @@ export type ArweaveSource = { kind: "arweave"; id: string; path: string; origin?
 /** CIDs of version 0, and those of version 1 in base58, base32, base16 and base36. */
 const CID =
   /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,120}|B[A-Z2-7]{50,120}|z[1-9A-HJ-NP-Za-km-z]{46,100}|f[\da-f]{66,150}|F[\dA-F]{66,150}|k[\da-z]{45,110}|K[\dA-Z]{45,110})$/;
-/** CIDs in base36 that are keys, not hashes: they are names. Keys of Ed25519, and hashed ones. */
-const KEY = /^k(?:51qzi5uqu5d|2k4r8)/;
+/** CIDs that are keys, not hashes: they are names. Keys of Ed25519, and hashed ones, in base36 and base32. */
+const KEY = /^(?:k51qzi5uqu5d|k2k4r8|bafz[ab])/;
+/** What is a name among names, though it looks like a CID: hashed keys as they were written before, and base36. */
+const OLD_KEY = /^(?:Qm|k)/;
 
 /** Public gateways. The configured gateways are asked instead of them. */
 const PUBLIC_GATEWAYS =
@@ -28,7 +30,7 @@ export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined
   // These bases don't distinguish upper and lower case.
   const root = isCid && /^[BFK]/.test(written) ? written.toLowerCase() : written;
   const isName = kind.toLowerCase() === "ipns";
-  if (isCid && !(isName && root.startsWith("k")) && !KEY.test(root))
+  if (isCid && !(isName && OLD_KEY.test(root)) && !KEY.test(root))
     return { kind: "ipfs", cid: root, path: pathWithin(path) };
   // Not dots alone, which step out of a gateway's paths.
   if ((isName && /^(?!\.+$)[\w.-]+$/.test(root)) || isCid) return { kind: "ipns", name: root, path: pathWithin(path) };

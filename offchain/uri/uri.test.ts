@@ -8,8 +8,10 @@ const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const V1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
 /** A CID of version 1 in base36. */
 const BASE36 = "k2jmtxw8rjh1z69c6not3wtdxb0u3urbzhyll1t9jg6ox26dhi5sfi1m";
-/** A key: a name, not a hash. */
+/** Keys: names, not hashes. The old one, of RSA, looks like a hash. */
 const KEY = "k51qzi5uqu5djuc449f6giz47vgpnwknu2tz4vx2ptqs2y9klthvknhngylr17";
+const KEY_BASE32 = "bafzaajaiaejcabyha4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4dqobyh";
+const OLD_KEY = "QmVuDtRMuxXZgTVCMZkJd1VZqxhXYwZTCTWvYLpXXmvnkL";
 const AR = "x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs";
 
 describe("IPFS in all its forms is one CID and path", () => {
@@ -70,6 +72,10 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`https://ipfs.io/ipfs/${BASE36}`, `ipfs://${BASE36}`],
     [`ipfs://${KEY}/1`, `ipns://${KEY}/1`],
     [`ipns://${KEY}/1`, `ipns://${KEY}/1`],
+    [`ipns://${KEY_BASE32}/1`, `ipns://${KEY_BASE32}/1`],
+    [`ipns://${OLD_KEY}/1`, `ipns://${OLD_KEY}/1`],
+    [`https://gateway.pinata.cloud/ipns/${OLD_KEY}/1`, `ipns://${OLD_KEY}/1`],
+    [`ipns://${V1}/1`, `ipfs://${V1}/1`],
     [`ipns://docs.example.org/1`, `ipns://docs.example.org/1`],
     [`ipfs://ipns/docs.example.org`, `ipns://docs.example.org`],
     [`https://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
