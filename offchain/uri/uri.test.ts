@@ -256,6 +256,8 @@ describe("links of a document", () => {
     ["www.b.example/1.png", `ipfs://${V0}/1.json`, "https://www.b.example/1.png"],
     ["images.v2/1.png", `ipfs://${V0}/1.json`, `ipfs://${V0}/images.v2/1.png`],
     ["b.example/1.png", "https://a.example/m/1", "https://a.example/m/b.example/1.png"],
+    ["<svg xmlns='x'/>", "https://a.example/m/1", "<svg xmlns='x'/>"],
+    ["<html><script>// a\nlet b</script></html>", "", "<html><script>// a\nlet b</script></html>"],
   ])("%s in %s", (link, base, resolved) => {
     expect(resolveLink(link, { base })).toBe(resolved);
   });

@@ -86,9 +86,12 @@ export function formatSource(source: Source): string {
   }
 }
 
-/** A document's link in its own scheme. Relative links are resolved against `base`, the document's URI. */
+/**
+ * A document's link in its own scheme. Relative links are resolved against `base`, the document's URI. A drawing or page
+ * in place of a link stays as it is.
+ */
 export function resolveLink(link: string, { base }: { base?: string | undefined }): string {
-  if (isDataUri(link) || link === "") return link;
+  if (isDataUri(link) || isMarkup(link) || link === "") return link;
   const cleaned = withoutScript(cleanUri(link));
   if (
     cleaned === "" ||
@@ -124,7 +127,11 @@ function startOf(text: string): number {
 }
 
 function isInline(head: string): boolean {
-  return /^[{[]/.test(head) || /^<(?:svg|html|\?xml|!)/i.test(head);
+  return /^[{[]/.test(head) || isMarkup(head);
+}
+
+function isMarkup(text: string): boolean {
+  return /^<(?:svg|html|\?xml|!)/i.test(text);
 }
 
 /** An inline document without quotes around it. One that is a JSON string stays one. */
