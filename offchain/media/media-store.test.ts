@@ -455,6 +455,7 @@ describe("types by first bytes, then header, then extension", () => {
     ],
     ["GLB", Buffer.concat([latin1("glTF"), Buffer.from([2, 0, 0, 0]), Buffer.alloc(20)]), "model/gltf-binary", "glb"],
     ["glTF", latin1('{"asset":{"version":"2.0"},"scenes":[]}'), "model/gltf+json", "gltf"],
+    ["glTF of somebody", latin1('{"asset":{"extras":{"author":"a"},"version":"2.0"}}'), "model/gltf+json", "gltf"],
     ["SVG in UTF-16", Buffer.from('\ufeff<svg xmlns="a"/>', "utf16le"), "image/svg+xml", "svg"],
     ["the same the other way round", Buffer.from('\ufeff<svg xmlns="a"/>', "utf16le").swap16(), "image/svg+xml", "svg"],
     ["SVG behind instructions", latin1('<?xml version="1.0"?><?made by="x"?><svg xmlns="a"/>'), "image/svg+xml", "svg"],

@@ -115,6 +115,8 @@ const PAGE = new RegExp(
  */
 // oxlint-disable-next-line no-control-regex
 const OGG_FILM = /\x80theora|\x01video/;
+/** A description of a glTF file has its version. Before that may stand an object, as whose work it is. */
+const GLTF = /"asset"\s*:\s*\{(?:[^{}]|\{[^{}]*\})*"version"/;
 const UNKNOWN: MediaType = { mimeType: "application/octet-stream", extension: "bin" };
 
 /** The type of content, by its first bytes, else by its Content-Type, else by its URL's extension. */
@@ -130,8 +132,7 @@ export async function sniffMediaType(
   if (found) return isAvif(head, found.mime) ? typeFor("image/avif") : fixUp(found.mime);
   const declared = mimeTypeOf(contentType);
   const path = /\.([a-z\d]{2,5})(?:[?#]|$)/i.exec(url.slice(-300))?.[1]?.toLowerCase() ?? "";
-  const isGltf =
-    declared === "model/gltf+json" || path === "gltf" || /"asset"\s*:\s*\{[^}]*"version"/.test(head.toString("latin1"));
+  const isGltf = declared === "model/gltf+json" || path === "gltf" || GLTF.test(head.toString("latin1"));
   if (isGltf && /^\s*\{/.test(head.toString("latin1", 0, 64))) return typeFor("model/gltf+json");
   const claimed = declared in EXTENSIONS ? declared : MIME_TYPES.get(path);
   return claimed !== undefined && isBelievable(claimed, head) ? typeFor(claimed) : UNKNOWN;
