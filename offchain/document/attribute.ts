@@ -135,7 +135,7 @@ function isSingle(map: JsonObject): boolean {
  */
 function findValue(object: JsonObject): Json | undefined {
   if (object.has("value")) return object.get("value");
-  const others = [...object].filter(([key]) => !DISPLAY_KEYS.includes(key) && !TRAIT_KEYS.includes(key));
+  const others = [...object].filter(([key]) => !DISPLAY_KEYS.includes(key) && !PLAIN_KEYS.has(key));
   return (others.length === 1 ? others[0] : others.find(([key]) => VALUE_KEY.test(key)))?.[1];
 }
 

@@ -14,12 +14,12 @@ export function valueText(value: Json | undefined): string {
   return value instanceof Map ? stringifyJson(value) : value.digits;
 }
 
-/** A text or number. Undefined for anything else, and for white space. */
+/** A text or number. Undefined for anything else, for white space and for what is no number, as Python writes NaN. */
 export function scalarText(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || typeof value === "boolean") return undefined;
   if (Array.isArray(value) || value instanceof Map) return undefined;
-  const text = typeof value === "string" ? value : value.digits;
-  return text.trim() === "" ? undefined : text;
+  if (typeof value !== "string") return /\d/.test(value.digits) ? value.digits : undefined;
+  return value.trim() === "" ? undefined : value;
 }
 
 /** The first text or number under one of `keys`. */

@@ -59,7 +59,7 @@ test("reads what JSON.parse reads, and writes it so that it reads the same again
 });
 
 test("keeps the digits of numbers", () => {
-  const text = "[115792089237316195423570985008687907853269984665640564039457584007913129639935,1.50,-0,1E+2]";
+  const text = "[115792089237316195423570985008687907853269984665640564039457584007913129639935,1.50,-0,1E+2,1e400]";
   expect(stringifyJson(parseJson(text))).toBe(text);
 });
 

@@ -12,7 +12,7 @@ export type JsonObject = Map<string, Json>;
 export function stringifyJson(value: Json): string {
   if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(",")}]`;
-  if (!(value instanceof Map)) return Number.isFinite(Number(value.digits)) ? value.digits : "null";
+  if (!(value instanceof Map)) return /\d/.test(value.digits) ? value.digits : "null";
   const entries = [...value].map(([key, member]) => `${JSON.stringify(key)}:${stringifyJson(member)}`);
   return `{${entries.join(",")}}`;
 }
