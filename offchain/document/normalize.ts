@@ -1,5 +1,5 @@
 import { type Attribute, type Property, readAttributes, readProperties } from "./attribute.ts";
-import { findScalar, firstOf, linkText, scalarText } from "./field.ts";
+import { findScalar, firstOf, linkText, scalarText, valueText } from "./field.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { resolveLink, withoutScript } from "../uri/uri.ts";
@@ -119,9 +119,14 @@ export function isEmpty(normalized: Normalized): boolean {
  * "active"} isn't.
  */
 function isErrorAnswer(document: JsonObject): boolean {
-  if (ERROR_KEYS.some((key) => document.has(key) && document.get(key) !== null && document.get(key) !== false))
-    return true;
+  if (ERROR_KEYS.some((key) => !isNothing(document.get(key)))) return true;
   return STATUS_KEYS.some((key) => /^[45]\d\d$/.test(scalarText(document.get(key)) ?? ""));
+}
+
+function isNothing(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (value instanceof Map) return value.size === 0;
+  return value === false || ["", "0"].includes(valueText(value));
 }
 
 function toDocument(json: Json): JsonObject | undefined {
