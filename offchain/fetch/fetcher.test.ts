@@ -203,6 +203,13 @@ test.each([
   expect(await get(open(), `${origin.url}/x`)).toMatchObject({ code });
 });
 
+test("a redirect to what can't be asked is a failure of the host that redirects", async () => {
+  const origin = await serve((_, response) => response.writeHead(302, { location: "ipfs://content/1" }).end());
+  const source = { kind: "http" as const, url: `${origin.url}/1` };
+  const result = await open().fetch(source, { maxBytes: 1000, createSink: () => ({ write: () => {} }) });
+  expect(result).toMatchObject({ code: "bad_redirect", host: origin.host });
+});
+
 test("five redirects are followed, each hop checked anew", async () => {
   const canary = await serve((_, response) => response.end("reached"));
   const origin = await serve((request, response) => {

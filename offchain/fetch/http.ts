@@ -79,8 +79,8 @@ export async function fetchInto<S extends DisposableSink>(
     if (result.kind !== "redirect") return { result, sink };
     follow(result.url);
     if (!/^https?:$/.test(target.protocol)) {
-      const message = `${target.href.slice(0, 200)} is neither http nor https.`;
-      return { result: failure("bad_redirect", message, { host: hostAndPort(target) }), sink };
+      const message = `${asked} redirects to ${target.href.slice(0, 200)}, which is neither http nor https.`;
+      return { result: failure("bad_redirect", message, { host: asked }), sink };
     }
     if (leftMs < MIN_TIMEOUT_MS) return { result: failure("timeout", `${host} took too long.`, { host }), sink };
   }
