@@ -39,8 +39,8 @@ const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
 export function readAttributes(document: JsonObject): Attribute[] {
   const own = document.get("attributes");
   const properties = propertiesOf(document);
-  // Beside a list of attributes, even an empty one, properties are really properties.
-  const isAttributes = Array.isArray(properties) && !Array.isArray(own);
+  // Beside a list of attributes, even an empty one, properties are really properties, unless they say that they aren't.
+  const isAttributes = Array.isArray(properties) && (!Array.isArray(own) || properties.every(hasTraitType));
   const sources = [own, document.get("traits"), isAttributes ? properties : undefined];
   for (const source of sources) {
     const attributes = takeDistinct(readSource(source));
@@ -116,7 +116,11 @@ function toMapEntry([trait_type, value]: [string, Json]): Attribute {
 
 /** Whether an object is {trait_type, value}, or has at least one of these keys. */
 function isAttribute(object: JsonObject): boolean {
-  return object.has("value") || ATTRIBUTE_KEYS.some((key) => object.has(key));
+  return object.has("value") || hasTraitType(object);
+}
+
+function hasTraitType(value: Json): boolean {
+  return value instanceof Map && ATTRIBUTE_KEYS.some((key) => value.has(key));
 }
 
 /**
