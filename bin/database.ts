@@ -5,7 +5,7 @@ import { withConnection, withDatabase } from "../postgres/pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { checkDatabase, nameOfUrl } from "./database-check.ts";
 import { isOwned, takeOwnerLock } from "./owner-lock.ts";
-import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
+import { type EmbeddedPostgres, hasData, startPostgres } from "./postgres.ts";
 
 /** Database of the embedded server where a real chain is followed. */
 const MAIN_DATABASE = "nft_index";
@@ -52,9 +52,15 @@ type OpenOptions = { log: (line: string) => void; onLost: (line: string) => void
  * @throws ConfigError where it can't be reached, or is a demo's that was never started
  */
 export async function findDatabase(config: Config): Promise<OpenDatabase> {
+  const name = databaseNameOf(config);
+  const isDemo = name === DEMO_DATABASE && config.databaseUrl === undefined;
+  if (isDemo) {
+    makeDataDir(config);
+    // Looked for first: a server would be made only to find nothing on it.
+    if (!hasData(config.dataDir)) throw neverStarted();
+  }
   await using opened = new AsyncDisposableStack();
   const { url, embedded } = await openServer(config, opened);
-  const name = databaseNameOf(config);
   if (name === undefined) return closedBy(opened, url);
   const isThere = await hasDatabase(url, name);
   if (!embedded) {
@@ -62,11 +68,13 @@ export async function findDatabase(config: Config): Promise<OpenDatabase> {
     const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(named)));
     return closedBy(opened, isMeant ? named : url);
   }
-  if (!isThere && name === DEMO_DATABASE)
-    throw new ConfigError("Nothing was ever started here. Expected npm start, MAINNET_RPC_URL or DATABASE_URL.");
+  if (isDemo && !isThere) throw neverStarted();
   await createDatabase(url, { name, config });
   return closedBy(opened, withDatabase(url, name));
 }
+
+const neverStarted = () =>
+  new ConfigError("Nothing was ever started here. Expected npm start, MAINNET_RPC_URL or DATABASE_URL.");
 
 /** The database on the server. Undefined: the one that DATABASE_URL names. */
 function databaseNameOf({ networks, databaseUrl }: Config): string | undefined {

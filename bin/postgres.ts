@@ -92,7 +92,7 @@ export async function startPostgres({
   await mkdir(path, { recursive: true });
   // A running server is known by its folder, whatever links lead there.
   const directory = await realpath(path);
-  const data = join(directory, "postgres");
+  const data = dataOf(directory);
   if (SHELL_SIGNS.test(directory))
     throw new Error(
       `Postgres can't be started in ${JSON.stringify(directory)}. Expected a path without ", $, \` and line breaks.`,
@@ -140,6 +140,11 @@ export async function startPostgres({
       }),
   };
 }
+
+const dataOf = (directory: string) => join(directory, "postgres");
+
+/** Whether a server was ever started with its data in `directory`. */
+export const hasData = (directory: string): boolean => existsSync(dataOf(directory));
 
 type AsAccount = (file: string, args: string[]) => Promise<unknown>;
 
