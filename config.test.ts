@@ -88,6 +88,13 @@ test.each([
     expect(() => readConfig({ [variable]: String(value) })).toThrow(`${variable} is "${value}". Expected ${accepted}.`);
 });
 
+test.each(["MAINNET_RPC_URL", "IPFS_GATEWAYS", "ARWEAVE_GATEWAYS", "S3_ENDPOINT"])(
+  "%s of another scheme is told which are taken",
+  (variable) => {
+    expect(() => readConfig({ [variable]: "ftp://host.example" })).toThrow(/ Expected (an )?http or https URL/);
+  },
+);
+
 test("keys are those that a header can carry", () => {
   const accepted = ["!~", "with a space", "x".repeat(200)];
   expect(readConfig({ API_KEYS: accepted.join(", ") }).apiKeys).toEqual(accepted);

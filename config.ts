@@ -52,7 +52,7 @@ const optional = <T extends z.ZodType>(type: T) => z.preprocess((value) => (valu
 const SIGNS_ENCODED = "signs in a password percent-encoded (%25 for a percent sign)";
 const DATABASE_ACCEPTED = `a URL like postgres://user:password@host:5432/name, ${SIGNS_ENCODED}, sslmode as disable, require or verify-full, and no other parameters but options, connect_timeout and target_session_attrs`;
 const REDIS_ACCEPTED = `a URL like redis://:password@host:6379/0, ${SIGNS_ENCODED}`;
-const BASE_URLS_ACCEPTED = "base URLs without ? or #, comma-separated";
+const BASE_URLS_ACCEPTED = "http or https URLs without ? or #, comma-separated";
 const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
@@ -86,7 +86,7 @@ const variables = {
   ],
   FETCH_ALLOW_HOSTS: [list(hostAndPort).default([]), "host:port pairs, comma-separated"],
   MEDIA_STORE: [z.enum(["file", "s3"]).default("file"), "file or s3"],
-  S3_ENDPOINT: [url("http:", "https:").optional(), "a URL"],
+  S3_ENDPOINT: [url("http:", "https:").optional(), "an http or https URL"],
   S3_BUCKET: [z.string().optional(), "a bucket's name"],
   S3_ACCESS_KEY_ID: [z.string().optional(), "a text"],
   S3_SECRET_ACCESS_KEY: [z.string().optional(), "a text"],
