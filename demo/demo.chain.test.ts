@@ -7,6 +7,7 @@ import {
   createWalletClient,
   http,
   parseAbi,
+  parseEther,
   parseEventLogs,
   type PublicClient,
   zeroAddress,
@@ -21,6 +22,7 @@ import { type DemoChain, startDemoChain } from "./chain.ts";
 import { MULTICALL3_ADDRESS } from "../abis/multicall3.ts";
 import { SEAPORT_ADDRESS } from "./exchange.ts";
 import type { DemoReady } from "./main.ts";
+import { createMiner } from "./miner.ts";
 
 let chain: DemoChain;
 let client: PublicClient;
@@ -137,6 +139,41 @@ test("goes on when somebody else sends transactions from its accounts, as who tr
   for (let i = 0; i < 10; i += 1) expect((await chain.playEvent()).length).toBeGreaterThan(0);
 });
 
+test("an account whose transaction was refused goes on with the next one", async () => {
+  const { client: anvil, mineBlock } = createMiner(chain.rpcUrl);
+  const [from = zeroAddress] = await anvil.getAddresses();
+  const pay = async () => {
+    const { timestamp } = await anvil.getBlock();
+    return mineBlock({ transactions: [{ from, to: from, data: "0x" }], timestamp: timestamp + 1n });
+  };
+  const value = await anvil.getBalance({ address: from });
+  await pay();
+  await anvil.setBalance({ address: from, value: 0n });
+  await expect(pay()).rejects.toThrow();
+  await anvil.setBalance({ address: from, value });
+  expect(await pay()).toHaveLength(1);
+});
+
+test("the process leaves out what can't happen because somebody has used its accounts, and says so", async () => {
+  const child = forkDemo();
+  try {
+    let stderr = "";
+    child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    const [{ rpcUrl }] = (await once(child, "message")) as [DemoReady];
+    const { client: anvil } = createMiner(rpcUrl);
+    const setBalances = async (value: bigint) => {
+      for (const address of await anvil.getAddresses()) await anvil.setBalance({ address, value });
+    };
+    await setBalances(0n);
+    await expect.poll(() => stderr).toMatch(/^The demo leaves out an event: [^\n]+\n/);
+    await setBalances(parseEther("1000"));
+    const before = await anvil.getBlockNumber({ cacheTime: 0 });
+    await expect.poll(() => anvil.getBlockNumber({ cacheTime: 0 })).toBeGreaterThan(before);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
 describe("the process", () => {
   let child: ChildProcess;
   let ready: DemoReady;
@@ -212,7 +249,10 @@ describe("the process, from the moment that there is an anvil,", () => {
 });
 
 function forkDemo(...args: string[]): ChildProcess {
-  return fork(join(import.meta.dirname, "main.ts"), args, { execArgv: FROM_BUNDLE });
+  return fork(join(import.meta.dirname, "main.ts"), args, {
+    execArgv: FROM_BUNDLE,
+    stdio: ["ignore", "inherit", "pipe", "ipc"],
+  });
 }
 
 function isAnswered(rpcUrl: string): Promise<boolean> {

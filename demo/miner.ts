@@ -54,12 +54,13 @@ export function createMiner(rpcUrl: string) {
   }
 
   async function send({ from, to, data, value }: DemoTransaction): Promise<Hex> {
-    const sendAs = (nonce: number) => {
-      nonces.set(from, nonce + 1);
-      return client.request<{ Method: "eth_sendTransaction"; Parameters: [unknown]; ReturnType: Hex }>({
+    const sendAs = async (nonce: number) => {
+      const hash = await client.request<{ Method: "eth_sendTransaction"; Parameters: [unknown]; ReturnType: Hex }>({
         method: "eth_sendTransaction",
         params: [{ from, to, data, value: toHex(value), gas: toHex(GAS), nonce: toHex(nonce) }],
       });
+      nonces.set(from, nonce + 1);
+      return hash;
     };
     const askNonce = () => client.getTransactionCount({ address: from, blockTag: "pending" });
     // Counted here: anvil would give two transactions of one block the same nonce. Where somebody else has sent from the
