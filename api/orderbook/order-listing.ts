@@ -193,10 +193,28 @@ export const HAS_OWN_OFFER = `
   end
 `;
 
-/** When the newest listing of `token` in `table` was placed or last changed. */
-const newestListing = (table: string, { updated, join = "", condition = "true" }: NewestListing) => `
+/** When the newest listing of `token` in `table` was placed or last changed, or its maker's counter ended it. */
+const newestListing = (table: string, { state = table, updated, join = "", condition = "true" }: NewestListing) => `
   (
-    select ${updated}
+    select
+      greatest(
+        ${updated},
+        case
+          when ${state}.is_cancelled or ${state}.filled >= ${table}.quantity then null
+          when token.is_listed and token.order_hash = ${table}.order_hash then null
+          else (
+            select raised_counter.timestamp
+            from raised_counter
+            where
+              raised_counter.exchange_address = ${table}.exchange_address
+              and raised_counter.maker = ${table}.maker
+              and raised_counter.counter > ${table}.counter
+              and raised_counter.timestamp < ${table}.end_time
+            order by raised_counter.counter
+            limit 1
+          )
+        end
+      )
     from ${table}
     ${join}
     where
@@ -208,7 +226,7 @@ const newestListing = (table: string, { updated, join = "", condition = "true" }
     limit 1
   )
 `;
-type NewestListing = { updated: string; join?: string; condition?: string };
+type NewestListing = { state?: string; updated: string; join?: string; condition?: string };
 
 /**
  * When something last happened to `token`, a row of `listed`, or to its listing that was placed last, in Unix seconds.
@@ -222,6 +240,7 @@ export const UPDATED_TIMESTAMP = `
     case when token.is_listed then token.updated_timestamp end,
     ${newestListing("trade_order", { updated: "trade_order.updated_timestamp" })},
     ${newestListing("signed_order", {
+      state: "state",
       updated: "greatest(signed_order.placed_timestamp, state.updated_timestamp)",
       join: `
         left join trade_order as state

@@ -111,6 +111,31 @@ describe("a token", () => {
     await t.sql`delete from offchain.signed_order`;
   });
 
+  test("was updated when its maker's counter ended its last listing, unless that was over", async () => {
+    const raise = async (timestamp: number) => {
+      const raised = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: "1" };
+      await t.sql`insert into onchain_mainnet.order_counter ${t.sql(raised as never)}`;
+      await t.sql`insert into onchain_mainnet.raised_counter ${t.sql({ ...raised, timestamp } as never)}`;
+    };
+    const updated = async (timestamp: number) =>
+      expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: String(timestamp) });
+    await reset();
+    await place(1);
+    await raise(1_700_000_500);
+    await updated(1_700_000_500);
+    await t.sql`update onchain_mainnet.trade_order set is_open = false, is_cancelled = true`;
+    await updated(1_700_000_001);
+    await reset();
+    await place(1, { end_time: 1_700_000_400 });
+    await raise(1_700_000_500);
+    await updated(1_700_000_001);
+    await reset();
+    await storeOrder(t.sql, 2, { placed_timestamp: 1_700_000_300 });
+    await raise(1_700_000_600);
+    await updated(1_700_000_600);
+    await t.sql`delete from offchain.signed_order`;
+  });
+
   test("that nobody knows or sees is 404, an account that holds nothing has an empty list", async () => {
     expect((await t.get(`/orderbook/token/${APES}/999`)).status).toBe(404);
     expect((await t.get(`/orderbook/tokens/collection/${addressOf(9)}`)).status).toBe(404);
