@@ -149,7 +149,7 @@ test("an account whose transaction was refused goes on with the next one", async
   const value = await anvil.getBalance({ address: from });
   await pay();
   await anvil.setBalance({ address: from, value: 0n });
-  await expect(pay()).rejects.toThrow();
+  await expect(pay()).rejects.toThrow(/insufficient funds/i);
   await anvil.setBalance({ address: from, value });
   expect(await pay()).toHaveLength(1);
 });
