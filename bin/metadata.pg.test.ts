@@ -154,7 +154,8 @@ test("retry makes due what failed and was put off, but nothing that is under way
   expect(await run("retry")).toEqual({
     code: 0,
     stderr: "",
-    stdout: "mainnet: 1 documents, media of 1 tokens and 1 readings of contracts are due now.\n",
+    stdout:
+      "mainnet: 1 documents, media of 1 tokens and 1 readings of contracts are due now. What was due within 5 minutes stays so.\n",
   });
   const tokens = await sql`
     select

@@ -5,7 +5,7 @@ import { Address, TokenId } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../environment.ts";
 import { listContractChains, requestContract } from "../offchain/contract/contract-request.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
-import { type PutOff, retryPutOff } from "../offchain/put-off.ts";
+import { type PutOff, retryPutOff, SOON_SECONDS } from "../offchain/put-off.ts";
 import { requestRange } from "../offchain/token/token-range.ts";
 import { readTokenStories } from "../offchain/token/token-story.ts";
 import { runCommand } from "./command.ts";
@@ -66,7 +66,7 @@ async function retry(sql: Sql): Promise<void> {
     const tell = ({ documents, media, contracts }: PutOff) =>
       `${network}: ${documents} documents, media of ${media} tokens and ${contracts} readings of contracts`;
     const done = await retryPutOff(sql, { chainId, onProgress: (soFar) => console.error(`${tell(soFar)} so far`) });
-    console.log(`${tell(done)} are due now.`);
+    console.log(`${tell(done)} are due now. What was due within ${SOON_SECONDS / 60} minutes stays so.`);
   }
 }
 

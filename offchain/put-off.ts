@@ -4,7 +4,7 @@ import { CLAIM_SECONDS } from "./claim.ts";
 /** How many rows are made due in one step, so that a worker waits for none of them long. */
 const STEP = 10_000;
 /** What is due sooner may be under way, and comes soon by itself. */
-const SOON_SECONDS = Math.max(...Object.values(CLAIM_SECONDS));
+export const SOON_SECONDS = Math.max(...Object.values(CLAIM_SECONDS));
 
 /** How much failed and was put off: documents of tokens, their media, and what is read of contracts. */
 export type PutOff = { documents: number; media: number; contracts: number };
