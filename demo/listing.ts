@@ -96,9 +96,9 @@ export async function buySomeUnits(market: Market, now: bigint): Promise<DemoTra
   if (!listing || !item) return undefined;
   const units = BigInt(1 + world.random.below(Number(item.units)));
   const buyer = pickOther(world, listing.seller);
+  market.listings = market.listings.filter((other) => other !== listing);
   const transactions = await fillOrder(market, { order: listing.order, taker: buyer, units });
   moveUnits(world, { item: { ...item, units }, to: buyer });
-  market.listings = market.listings.filter((other) => other !== listing);
   if (units < item.units) market.listings.push({ ...listing, items: [{ ...item, units: item.units - units }] });
   return transactions;
 }
@@ -171,8 +171,9 @@ async function buyOne(
   const listing = pickListing(market, now, isWanted);
   if (!listing) return undefined;
   const buyer = pickOther(market.world, listing.seller);
-  const transactions = await fillOrder(market, { order: listing.order, taker: buyer });
+  // Before it is filled: one that can't be, because somebody has used the seller's account, isn't tried again.
   market.listings = market.listings.filter((other) => other !== listing);
+  const transactions = await fillOrder(market, { order: listing.order, taker: buyer });
   for (const item of listing.items) moveUnits(market.world, { item, to: buyer });
   return transactions;
 }

@@ -36,8 +36,8 @@ export async function acceptOffer(market: Market, now: bigint): Promise<DemoTran
   if (open.length === 0) return undefined;
   const { offer, item } = world.random.pick(open);
   const tokenId = offer.tokenId === undefined ? item.tokenId : undefined;
-  const transactions = await fillOrder(market, { order: offer.order, taker: item.owner, tokenId });
   market.offers = market.offers.filter((other) => other !== offer);
+  const transactions = await fillOrder(market, { order: offer.order, taker: item.owner, tokenId });
   moveUnits(world, { item: { ...item, units: 1n }, to: offer.bidder });
   return transactions;
 }
