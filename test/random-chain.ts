@@ -13,28 +13,21 @@ import type { Source } from "../sources.ts";
 import { type LogToWrite, singleLog, transferLog, words } from "./raw-log.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
 
-/**
- * `worldNumber`: accounts and contracts of their own, other than those of other numbers. `areExchangesSound`: only tokens
- * write what is broken. Ponder reads an event wrongly ever after where an array of it was cut off.
- */
+/** `worldNumber`: accounts and contracts of their own, other than those of other numbers. */
 type Options = {
   sources: readonly Source[];
   logCount: number;
   worldNumber?: number;
   firstBlock?: number;
-  areExchangesSound?: boolean;
 };
 
 /**
  * A chain of all that is indexed: every event of every source with arguments out of small pools, so that orders, tokens
  * and accounts meet each other, many of them in one transaction, and now and then something that is broken.
  */
-export function randomChain(
-  seed: number,
-  { sources, logCount, worldNumber = 0, firstBlock = 1, areExchangesSound = false }: Options,
-): ChainLog[] {
+export function randomChain(seed: number, { sources, logCount, worldNumber = 0, firstBlock = 1 }: Options): ChainLog[] {
   const random = createRandom(seed);
-  const world = createWorld(random, { number: worldNumber, areExchangesSound });
+  const world = createWorld(random, { number: worldNumber });
   const logs: ChainLog[] = [];
   let blockNumber = firstBlock + world.below(5);
   let logIndex = 0;
@@ -73,10 +66,7 @@ const hashOf = (number: number, kind: number): Hex =>
 
 type Written = LogToWrite & { address: Hex };
 
-function createWorld(
-  random: () => number,
-  { number: worldNumber, areExchangesSound }: { number: number; areExchangesSound: boolean },
-) {
+function createWorld(random: () => number, { number: worldNumber }: { number: number }) {
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
   const addresses = (byte: string, count: number) =>
@@ -205,8 +195,7 @@ function createWorld(
 
   const write = (sources: readonly Source[]): Written[] => {
     const other = () => eventOf(pick(sources.filter(({ name }) => name === "Approval" || name === "Metadata")));
-    const isAny = ({ addresses }: Source) => (areExchangesSound ? addresses === "*" : addresses.length > 0);
-    const any = () => eventOf(pick(sources.filter(isAny)));
+    const any = () => eventOf(pick(sources.filter(({ addresses }) => addresses.length > 0)));
     return pick<() => Written[]>([
       () => [movement()],
       () => [movement()],

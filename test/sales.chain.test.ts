@@ -1,4 +1,4 @@
-import { encodeAbiParameters, getAbiItem, type Hex, numberToHex, toEventSelector, zeroAddress } from "viem";
+import { encodeAbiParameters, getAbiItem, type Hex, numberToHex, slice, toEventSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FOUNDATION_ADDRESS } from "../abis/foundation.ts";
 import { seaportAbi } from "../abis/seaport.ts";
@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { readAllRows, readSales, type SaleRow, withSql } from "./onchain-tables.ts";
 import { fulfilled } from "./order-fulfilled.ts";
-import { logOf, transferLog, word, words } from "./raw-log.ts";
+import { logOf, type LogToWrite, transferLog, word, words } from "./raw-log.ts";
 import { type Call, type ReceiptLog, salesOfLogs } from "./sales-of-logs.ts";
 import { compile } from "./solidity.ts";
 
@@ -203,6 +203,36 @@ test("an order leaves a row where it names a token that is indexed, in history a
       `,
     );
     expect(orders.map(({ hash }) => hash)).toEqual([hashOf(1, 0), hashOf(2, 0)]);
+  } finally {
+    await second.stop();
+    await other.drop();
+    await own.stop();
+  }
+});
+
+test("a sale is there live after a log of its exchange whose arrays are cut off", async () => {
+  const [own, other] = [await startChain(), await createTestDatabase()];
+  const { Emitter } = compile("Emitter");
+  // Token and exchange in one, so that both logs are of one transaction.
+  const contract = await own.deploy(Emitter);
+  const [seller, buyer] = own.accounts as [Hex, Hex];
+  const data = encodeAbiParameters(fulfilled, [
+    numberToHex(1, { size: 32 }),
+    buyer,
+    [{ itemType: 2, token: contract.address, identifier: 1n, amount: 1n }],
+    [{ itemType: 0, token: zeroAddress, identifier: 0n, amount: 10n, recipient: seller }],
+  ]);
+  const topic = toEventSelector(getAbiItem({ abi: seaportAbi, name: "OrderFulfilled" }));
+  const topics = [topic, word(seller), word(zeroAddress)];
+  const write = (...logs: LogToWrite[]) => own.mine({ to: contract, name: "write", args: [logs] });
+  const env = { SEAPORT_ADDRESSES: contract.address };
+  const second = startIndexer({ databaseUrl: other.url, rpcUrl: own.rpcUrl, env });
+  try {
+    await second.waitUntilLive(await own.head());
+    await write({ topics, data: slice(data, 0, 6 * 32) });
+    await write(transferLog(seller, buyer, 1n), { topics, data });
+    await second.waitUntilLive(await own.head());
+    expect((await readSales(other.url)).map(({ token_id, price }) => [token_id, price])).toEqual([[1n, 10n]]);
   } finally {
     await second.stop();
     await other.drop();

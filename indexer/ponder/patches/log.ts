@@ -12,6 +12,13 @@ export const LOG_PATCHES: readonly Patch[] = [
         if (false) {`,
   },
   {
+    // Where an array of a log is cut off, it left its own copy of the ABI changed, and read that array in all later logs of
+    // the event as one value. Now it decodes by a copy of that.
+    file: "/ponder/dist/esm/utils/decodeAbiParameters.js",
+    find: "function _decodeAbiParameter(param, data,",
+    replace: "function _decodeAbiParameter({ ...param }, data,",
+  },
+  {
     // Filecoin's nodes set every bit of every bloom, and zkSync's some in blocks that have nothing at all. A block without
     // logs would look like one whose logs the node has lost.
     file: "/ponder/dist/esm/rpc/actions.js",
