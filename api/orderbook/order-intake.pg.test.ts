@@ -1,7 +1,17 @@
-import { concat, type Hex, keccak256, numberToHex, stringToHex, toFunctionSelector, zeroAddress, zeroHash } from "viem";
+import {
+  concat,
+  type Hex,
+  hexToBigInt,
+  keccak256,
+  numberToHex,
+  stringToHex,
+  toFunctionSelector,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
+import { CONDUIT_CONTROLLER_ADDRESS, SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { readConfig } from "../../config.ts";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi } from "../../test/api.ts";
 import { serveCalls } from "../../test/node-server.ts";
@@ -20,7 +30,12 @@ const SEAPORT_15: Hex = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
 const SEAPORT_14: Hex = "0x00000000000001ad428e4906ae43d8f9852d0dd6";
 const WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 const SEAPORT_ELSEWHERE: Hex = "0x00000000006687982678b03100b9bdc8be440814";
+/** An exchange of `SEAPORT_ADDRESSES` for each version. */
+const OWN: Record<Hex, string> = Object.fromEntries(
+  [...new Set(Object.values(SEAPORT_VERSIONS))].map((version, index) => [addressOf(0x5ea0 + index), version]),
+);
 const VERSIONS: Record<Hex, string> = {
+  ...OWN,
   [SEAPORT]: "1.6",
   [SEAPORT_ELSEWHERE]: "1.6",
   [SEAPORT_15]: "1.5",
@@ -55,7 +70,7 @@ function answer({ id, method, params: [parameter, block] }: Request) {
 beforeAll(async () => {
   node = await serveCalls(answer);
   const { networks } = readConfig({ MAINNET_RPC_URL: node.url });
-  t = await createTestApi({ config: { networks } });
+  t = await createTestApi({ config: { networks, seaportAddresses: Object.keys(OWN) } });
   await t.sql`update offchain.network set head_timestamp = ${NOW}`;
   await t.api.refresh();
   await inserter(t.sql).contract(CRANES);
@@ -359,6 +374,18 @@ test("neither an exchange nor a currency that isn't there will do", async () => 
   expect(await send(listing({ consideration: [inCoins] }))).toBe(
     `400 Currency ${coin} has no code on this chain. Expected that of a token.`,
   );
+});
+
+test("an exchange of SEAPORT_ADDRESSES may be of any version", async () => {
+  const taken = [];
+  for (const [at, version] of Object.entries(OWN) as [Hex, string][]) {
+    codes.add(at);
+    await approve(at, true);
+    const text = hexToBigInt(stringToHex(version, { size: 32 }));
+    say(at, "information()", 0x60n, 0n, hexToBigInt(CONDUIT_CONTROLLER_ADDRESS), BigInt(version.length), text);
+    taken.push([version, await send(listing(), { at })]);
+  }
+  expect(taken).toEqual(Object.values(OWN).map((version) => [version, "taken"]));
 });
 
 describe("an order that names its exchange", () => {

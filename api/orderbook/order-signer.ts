@@ -7,8 +7,11 @@ import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "./order-signature.ts";
 
-/** Versions to try for an exchange that is configured without one: the signature fits only the right one. */
-const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
+/**
+ * Versions to try for an exchange that is configured without one, the newest first: the signature fits only the right
+ * one.
+ */
+const POSSIBLE_VERSIONS = [...new Set(Object.values(SEAPORT_VERSIONS))].toSorted().toReversed();
 
 type Place = { exchange: Hex; version: string };
 /** `contractDigest`: the digest that the offerer, a contract, says it signed; null where a key signed. */
