@@ -208,6 +208,26 @@ test("money of which there is none, beside other money", async () => {
   }
 });
 
+test("an offer of which a payment has come down to nothing", async () => {
+  const nft = item(ItemType.ERC721, w.single, ID, 1n);
+  const nothing = { ...wrapped(1n), endAmount: "0" };
+  const gone = refused(/has come down to nothing/);
+  for (const offer of [[nothing], [wrapped(), nothing]]) expect(await tryOut(offerOf(nft, { offer }))).toEqual(gone);
+  // It takes no money to make one.
+  expect(await tryOut(offerOf(nft, { offerer: w.other, offer: [nothing] }))).toEqual(gone);
+  const order = await sign(
+    offerOf(nft, {
+      offer: [
+        { ...wrapped(), endAmount: "1" },
+        { ...wrapped(10n ** 9n), startAmount: "0" },
+      ],
+    }),
+  );
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  expect(await w.couldBeFilled(order, { taker: w.seller })).toBe(true);
+  await w.databases.write.mainnet`delete from offchain.signed_order`;
+});
+
 test("an offer in the chain's own currency", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));

@@ -3,7 +3,8 @@ import { NOW, type Order, type Token, type World } from "./random-orders.ts";
 
 /*
  * Which orders of a world could be filled, said without SQL, one order after the other: started and not ended, neither
- * filled nor cancelled, under the maker's counter, of units that the maker holds and has approved, or of money.
+ * filled nor cancelled, under the maker's counter, of units that the maker holds and has approved, or of money, of which
+ * each payment comes to something.
  */
 
 /** An order whose terms are known, with what became of it. */
@@ -104,15 +105,18 @@ function isFillable(world: World, token: Token, order: Standing): boolean {
 const divideUp = (a: bigint, b: bigint) => (a === 0n ? 0n : (a - 1n) / b + 1n);
 
 /** What is paid for so many units: each payment's part is rounded by itself. */
-function totalNow(order: Order, units = order.quantity): bigint {
-  if (order.amounts === null) return (order.start_amount * units) / order.quantity;
+const totalNow = (order: Order, units = order.quantity): bigint =>
+  paymentsNow(order, units).reduce((sum, part) => sum + part, 0n);
+
+/** A price that stays the same is told as one payment. */
+function paymentsNow(order: Order, units: bigint): bigint[] {
+  if (order.amounts === null) return [(order.start_amount * units) / order.quantity];
   const [left, gone] = [BigInt(order.end_time - NOW), BigInt(NOW - order.start_time)];
-  const parts = order.amounts.map(([start, end]) => {
+  return order.amounts.map(([start, end]) => {
     const product = (start * left + end * gone) * units;
     const divisor = (left + gone) * order.quantity;
     return order.side === "offer" ? product / divisor : divideUp(product, divisor);
   });
-  return parts.reduce((sum, part) => sum + part, 0n);
 }
 
 /** What one unit costs. */
@@ -168,6 +172,7 @@ const standingOffers = (world: World, token: Token): Standing[] =>
       (order.token_id === null || order.token_id === token.token_id) &&
       isOfStandard(token, order) &&
       isStanding(world, order) &&
+      paymentsNow(order, leftOf(order).quantity).every((payment) => payment > 0n) &&
       (!funds || funds.spendable >= leftOf(order).amount)
     );
   });

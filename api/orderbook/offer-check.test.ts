@@ -31,4 +31,7 @@ test("an offer is due as Seaport would take it now: each payment rounded down, a
   expect(due(paid([1000n, 1000n]), 13n, [3n, 4n])).toBe(750n);
   // Between 8 and 12 the amount is 9.71 by then. 3 of 4 parts of 9.71 are 7.29; of a rounded 9 they would be 6.75.
   expect(due(paid([8n, 12n]), 13n, [3n, 4n])).toBe(7n);
+  // What rises has not come to anything yet; what falls never will again.
+  expect(due(paid([0n, 1n], [9n, 9n]), 13n)).toBe(9n);
+  expect(() => due(paid([1n, 0n], [9n, 9n]), 13n)).toThrow("has come down to nothing");
 });

@@ -60,6 +60,8 @@ export async function requireReceiver(
 /**
  * What a bidder pays at a second for `left` of an offer's units. Each payment is rounded down by itself, as Seaport
  * does.
+ *
+ * @throws HttpError 400 where a payment has come down to nothing: Seaport doesn't fill such an offer by itself
  */
 export function dueOf(
   { offer, startTime, endTime }: OrderParameters,
@@ -70,5 +72,7 @@ export function dueOf(
     ({ startAmount, endAmount }) =>
       ((startAmount * (duration - elapsed) + endAmount * elapsed) * left) / (duration * quantity),
   );
+  if (offer.some(({ endAmount }, place) => endAmount === 0n && amounts[place] === 0n))
+    throw invalid("An amount that the order offers has come down to nothing. Expected one that is still something.");
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }

@@ -47,6 +47,21 @@ export const leftNow = (offer: string) => `
   end)
 `;
 
+/**
+ * Whether each payment of an offer comes to something at this second, for the units that are left. While one comes to
+ * nothing, Seaport doesn't fill the offer by itself.
+ */
+export const paysNow = (offer: string) => `
+  (case
+    when ${offer}.amounts is null
+      then ${offer}.start_amount * (${offer}.quantity - ${offer}.filled) >= ${offer}.quantity
+    else (
+      select bool_and(part.product * (${offer}.quantity - ${offer}.filled) >= part.duration * ${offer}.quantity)
+      from ${paymentsNow(offer)} as part
+    )
+  end)
+`;
+
 /** An order's start or end amount for one unit, rounded up. An order of one unit needs no division. */
 export const forOne = (order: string, column: "start_amount" | "end_amount") => `
   (case

@@ -1,5 +1,5 @@
 import { joinToken } from "../token/token.ts";
-import { leftNow } from "./order-price.ts";
+import { leftNow, paysNow } from "./order-price.ts";
 import { CHAIN, type Condition, openOffers } from "./trade-order.ts";
 
 /*
@@ -174,11 +174,12 @@ const HAS_SIGNED_OFFERS = `
 `;
 
 /**
- * Whether the maker of an offer could pay it, by what the worker was told a moment ago. A maker whose money the worker
- * hasn't asked about yet is taken to have it.
+ * Whether an offer pays something, and its maker could pay that, by what the worker was told a moment ago. A maker whose
+ * money the worker hasn't asked about yet is taken to have it.
  */
 export const isFunded = (offer: string) => `
-  coalesce(
+  ${paysNow(offer)}
+  and coalesce(
     (
       select offer_funds.spendable
       from offer_funds
