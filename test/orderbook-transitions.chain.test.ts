@@ -1,7 +1,18 @@
 /** Every transition of an order, and after each whether the Orderbook says what the exchange itself would do. */
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
-import { type Address, concat, encodeFunctionData, type Hex, numberToHex, pad, zeroAddress, zeroHash } from "viem";
+import {
+  type Address,
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  pad,
+  parseAbiParameters,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
@@ -331,6 +342,101 @@ test("restricted by a zone, whose refusals show when the order is filled", async
   await toZone("execute", [SEAPORT_ADDRESS, seaport.encodeFunctionData("cancel", [[parameters]])]);
   expect(await compare(order)).toMatchObject(GONE);
   expect(await w.post(order)).toMatchObject({ status: 400, message: "The order is cancelled." });
+});
+
+test("a contract makes its own orders when they are filled: sales, of which nothing is on sale before", async () => {
+  const { Pool } = compile("Pool");
+  const [receipt] = await w.mine([{ from: w.other, data: Pool.bytecode }]);
+  const pool = receipt!.contractAddress!.toLowerCase() as Address;
+  const byPool = (to: Address, data: Hex) =>
+    w.mine([
+      {
+        from: w.other,
+        to: pool,
+        data: encodeFunctionData({ abi: Pool.abi, functionName: "execute", args: [to, data] }),
+      },
+    ]);
+  const { interface: seaport } = w.market.seaport.contract;
+  const [held, wanted] = [++lastId, await mint()];
+  await w.client.setBalance({ address: pool, value: 1000n });
+  await w.mine([w.call(w.other, w.single, "mint", [pool, held])]);
+  await byPool(w.single, w.call(w.other, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]).data);
+
+  type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint; recipient: Address };
+  const token = (identifier: bigint): Item => ({
+    itemType: 2,
+    token: w.single,
+    identifier,
+    amount: 1n,
+    recipient: pool,
+  });
+  const ether = (amount: bigint): Item => ({
+    itemType: 0,
+    token: zeroAddress,
+    identifier: 0n,
+    amount,
+    recipient: pool,
+  });
+  const termOf = ({ identifier, amount, ...item }: Item) => ({
+    ...item,
+    identifierOrCriteria: identifier,
+    startAmount: amount,
+    endAmount: amount,
+  });
+  const orderOf = (offer: Item, consideration: Item, orderType = 4) => ({
+    offerer: pool,
+    zone: zeroAddress,
+    offer: [termOf(offer)],
+    consideration: [termOf(consideration)],
+    orderType,
+    startTime: 0,
+    endTime: w.now() + 100_000,
+    zoneHash: zeroHash,
+    salt: 0,
+    conduitKey: zeroHash,
+    counter: 0,
+    totalOriginalConsiderationItems: 1,
+  });
+  const context = parseAbiParameters([
+    "Spent[], Received[]",
+    "struct Spent { uint8 itemType; address token; uint256 identifier; uint256 amount; }",
+    "struct Received { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }",
+  ]);
+  /** Whoever fills the order allows `parameters`, and the contract makes it of `given` and `taken`. */
+  const fill = (
+    from: Address,
+    parameters: ReturnType<typeof orderOf>,
+    [given, taken]: [Item, Item],
+    value?: bigint,
+  ) => {
+    const extraData = encodeAbiParameters(context, [[given], [taken]]);
+    const order = { parameters, numerator: 1, denominator: 1, signature: "0x", extraData };
+    const data = seaport.encodeFunctionData("fulfillAdvancedOrder", [order, [], zeroHash, from]) as Hex;
+    return w.mine([{ from, to: SEAPORT_ADDRESS, data, value }]);
+  };
+  const listing = orderOf(token(held), ether(100n));
+  expect(await w.post({ parameters: listing, signature: "0x" })).toMatchObject({
+    status: 400,
+    message: expect.stringContaining("orderType is 4") as string,
+  });
+  const validate = (parameters: ReturnType<typeof orderOf>) =>
+    seaport.encodeFunctionData("validate", [[{ parameters, signature: "0x" }]]) as Hex;
+  await byPool(SEAPORT_ADDRESS, validate(listing));
+  expect(await w.token(w.single, held)).toMatchObject({ is_listed: "false" });
+  // What it signs by putting it on the chain is an order as any other, and its counter is not that of its own orders.
+  await byPool(SEAPORT_ADDRESS, validate(orderOf(token(held), ether(70n), 0)));
+  expect(await w.token(w.single, held)).toMatchObject({ is_listed: "true", current_price: "70" });
+  await byPool(SEAPORT_ADDRESS, seaport.encodeFunctionData("incrementCounter") as Hex);
+  expect(await w.token(w.single, held)).toMatchObject({ is_listed: "false" });
+
+  await fill(w.buyer, listing, [token(held), ether(90n)], 100n);
+  await fill(w.seller, orderOf(ether(50n), token(wanted)), [ether(60n), token(wanted)]);
+  const sales = (await readSales(w.database.url)).filter(({ token_id }) => [held, wanted].includes(token_id));
+  expect(sales).toMatchObject([
+    { from_address: pool, to_address: w.buyer, price: 90n, currency_address: zeroAddress, is_offer: false },
+    { from_address: w.seller, to_address: pool, price: 60n, currency_address: zeroAddress, is_offer: true },
+  ]);
+  expect(await w.token(w.single, wanted)).toMatchObject({ current_owner: pool, has_offer: "false" });
 });
 
 test("a counter that is raised ends what was signed and what was on the chain", async () => {
