@@ -1,7 +1,7 @@
 import { ofNewestEvent } from "../token/event.ts";
 import { isNative } from "./native-currency.ts";
 import { forOne, priceNow } from "./order-price.ts";
-import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
+import { firstRaisedCounter, isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { CHAIN, type Condition, isOfSide, openOrders } from "./trade-order.ts";
 
 /*
@@ -203,15 +203,8 @@ const newestListing = (table: string, { state = table, updated, join = "", condi
           when ${state}.is_cancelled or ${state}.filled >= ${table}.quantity then null
           when token.is_listed and token.order_hash = ${table}.order_hash then null
           else (
-            select raised_counter.timestamp
-            from raised_counter
-            where
-              raised_counter.exchange_address = ${table}.exchange_address
-              and raised_counter.maker = ${table}.maker
-              and raised_counter.counter > ${table}.counter
-              and raised_counter.timestamp < ${table}.end_time
-            order by raised_counter.counter
-            limit 1
+            select case when raised_counter.timestamp < ${table}.end_time then raised_counter.timestamp end
+            ${firstRaisedCounter(table)}
           )
         end
       )

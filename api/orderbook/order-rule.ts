@@ -111,6 +111,17 @@ export const isUnderCounter = (order: string, { counter } = { counter: lookUpCou
   end
 `;
 
+/** The `from` clause of the first counter of an order's maker above the one that the order was signed with. */
+export const firstRaisedCounter = (order: string) => `
+  from raised_counter
+  where
+    raised_counter.exchange_address = ${order}.exchange_address
+    and raised_counter.maker = ${order}.maker
+    and raised_counter.counter > ${order}.counter
+  order by raised_counter.counter
+  limit 1
+`;
+
 /**
  * Whether a token is of the standard that its order names, by which the exchange would move it. Orders for CryptoPunks
  * name none, because Seaport has no item type for them.

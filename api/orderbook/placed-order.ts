@@ -1,4 +1,5 @@
 import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
+import { firstRaisedCounter } from "./order-rule.ts";
 import { allOrders, CHAIN, type Condition, firstOf, ON_CHAIN_COLUMNS, SIGNED_COLUMNS } from "./trade-order.ts";
 
 /*
@@ -122,13 +123,7 @@ export const CANCELLATION = `
       select
         greatest(raised_counter.timestamp, placed.placed_timestamp),
         'counter raised on chain'
-      from raised_counter
-      where
-        raised_counter.exchange_address = placed.exchange_address
-        and raised_counter.maker = placed.maker
-        and raised_counter.counter > placed.counter
-      order by raised_counter.counter
-      limit 1
+      ${firstRaisedCounter("placed")}
     )
   ) as cancellation
   where
