@@ -34,30 +34,21 @@ export const totalNow = (order: string) => `
   end)
 `;
 
-/** What an offer pays at this second for the units that are left. Each payment is rounded by itself, not the total. */
+/**
+ * What an offer pays at this second for the units that are left. Each payment is rounded by itself, not the total. Null
+ * while one of them comes to nothing: Seaport doesn't fill such an offer by itself.
+ */
 export const leftNow = (offer: string) => `
   (case
     when ${offer}.amounts is null
-      then div(${offer}.start_amount * (${offer}.quantity - ${offer}.filled), ${offer}.quantity)
+      then nullif(div(${offer}.start_amount * (${offer}.quantity - ${offer}.filled), ${offer}.quantity), 0)
     else (
-      select
-        sum(div(part.product * (${offer}.quantity - ${offer}.filled), part.duration * ${offer}.quantity))
-      from ${paymentsNow(offer)} as part
-    )
-  end)
-`;
-
-/**
- * Whether each payment of an offer comes to something at this second, for the units that are left. While one comes to
- * nothing, Seaport doesn't fill the offer by itself.
- */
-export const paysNow = (offer: string) => `
-  (case
-    when ${offer}.amounts is null
-      then ${offer}.start_amount * (${offer}.quantity - ${offer}.filled) >= ${offer}.quantity
-    else (
-      select bool_and(part.product * (${offer}.quantity - ${offer}.filled) >= part.duration * ${offer}.quantity)
-      from ${paymentsNow(offer)} as part
+      select case when min(payment.amount) > 0 then sum(payment.amount) end
+      from (
+        select
+          div(part.product * (${offer}.quantity - ${offer}.filled), part.duration * ${offer}.quantity) as amount
+        from ${paymentsNow(offer)} as part
+      ) as payment
     )
   end)
 `;

@@ -1,5 +1,5 @@
 import { joinToken } from "../token/token.ts";
-import { leftNow, paysNow } from "./order-price.ts";
+import { leftNow } from "./order-price.ts";
 import { CHAIN, type Condition, openOffers } from "./trade-order.ts";
 
 /*
@@ -189,19 +189,20 @@ const HAS_SIGNED_OFFERS = `
  * money the worker hasn't asked about yet is taken to have it.
  */
 export const isFunded = (offer: string) => `
-  ${paysNow(offer)}
-  and coalesce(
-    (
-      select offer_funds.spendable
-      from offer_funds
-      where
-        offer_funds.chain_id = ${CHAIN}
-        and offer_funds.currency_address = ${offer}.currency_address
-        and offer_funds.maker = ${offer}.maker
-        and offer_funds.operator = ${offer}.operator
-    ) >= ${leftNow(offer)},
-    true
-  )
+  (
+    ${leftNow(offer)} <= coalesce(
+      (
+        select offer_funds.spendable
+        from offer_funds
+        where
+          offer_funds.chain_id = ${CHAIN}
+          and offer_funds.currency_address = ${offer}.currency_address
+          and offer_funds.maker = ${offer}.maker
+          and offer_funds.operator = ${offer}.operator
+      ),
+      'Infinity'::numeric
+    )
+  ) is true
 `;
 
 /**
