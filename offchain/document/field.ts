@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, stringifyJson } from "./json.ts";
+import { digitsOf, type Json, type JsonObject, stringifyJson } from "./json.ts";
 
 /** Where documents have the link, if an image is an object. The first of these keys that holds a link counts. */
 const LINK_KEYS = ["url", "uri", "src", "href", "value", "description", "cid"];
@@ -14,11 +14,11 @@ export function valueText(value: Json | undefined): string {
   return value instanceof Map ? stringifyJson(value) : value.digits;
 }
 
-/** A text or number. Undefined for anything else, for white space and for what is no number, as Python writes NaN. */
+/** A text or number. Undefined for anything else, for white space and for NaN. */
 export function scalarText(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || typeof value === "boolean") return undefined;
   if (Array.isArray(value) || value instanceof Map) return undefined;
-  if (typeof value !== "string") return /\d/.test(value.digits) ? value.digits : undefined;
+  if (typeof value !== "string") return digitsOf(value);
   return value.trim() === "" ? undefined : value;
 }
 

@@ -12,9 +12,14 @@ export type JsonObject = Map<string, Json>;
 export function stringifyJson(value: Json): string {
   if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(",")}]`;
-  if (!(value instanceof Map)) return /\d/.test(value.digits) ? value.digits : "null";
+  if (!(value instanceof Map)) return digitsOf(value) ?? "null";
   const entries = [...value].map(([key, member]) => `${JSON.stringify(key)}:${stringifyJson(member)}`);
   return `{${entries.join(",")}}`;
+}
+
+/** The digits of a number. Undefined for what is none, as NaN, which Python writes where something is missing. */
+export function digitsOf({ digits }: JsonNumber): string | undefined {
+  return /\d/.test(digits) ? digits : undefined;
 }
 
 /** A copy of a value with each string replaced, except for keys. */
