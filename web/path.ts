@@ -1,3 +1,5 @@
+import type { Network } from "../config.ts";
+
 /** Paths of pages. They never change, so that bookmarks keep working. */
 
 /** What stands for the parts of a path where a page is declared, as Hono writes it; elsewhere these are of a row. */
@@ -6,7 +8,8 @@ export const PARAMETERS = {
   contract_address: ":contract",
   token_id: ":token",
   account_address: ":account",
-};
+} as const;
+type NetworkPart = Network | typeof PARAMETERS.network;
 
 export const HOME_PATH = "/";
 export const STATUS_PATH = "/explorer/status";
@@ -17,10 +20,10 @@ export const PULSE_PATH = "/explorer/pulse";
 export const DOCS_PATH = "/docs";
 
 /** The columns of a row that say which collection it is of. */
-type Place = { network: string; contract_address: string };
+type Place = { network: NetworkPart; contract_address: string };
 
-export const collectionsPath = (network: string) => `/explorer/collections/${network}`;
-export const newestPath = (network: string) => `/explorer/events/${network}`;
+export const collectionsPath = (network: NetworkPart) => `/explorer/collections/${network}`;
+export const newestPath = (network: NetworkPart) => `/explorer/events/${network}`;
 
 /** The tabs of a collection's page; empty is the first one. */
 export type CollectionView = "" | "listed" | "events";
@@ -37,7 +40,7 @@ export const tokenPath = (
 /** The tabs of an account's page; empty is the first one. */
 export type AccountView = "" | "listed" | "events";
 export const accountPath = (
-  { network, account_address }: { network: string; account_address: string },
+  { network, account_address }: { network: NetworkPart; account_address: string },
   view: AccountView = "",
 ) => `/explorer/account/${network}/${account_address}${view && `/${view}`}`;
 
