@@ -28,7 +28,7 @@ type OpenDatabase = { url: string; close: () => Promise<void> };
  */
 export async function openDatabase(config: Config, { log, onLost }: OpenOptions): Promise<OpenDatabase> {
   await using opened = new AsyncDisposableStack();
-  const { url, embedded } = await openServer(config, opened);
+  const { url, embedded } = await openServer(config, opened, { mayBeNew: true });
   const name = databaseNameOf(config);
   if (name === undefined) return closedBy(opened, url);
   const named = withDatabase(url, name);
@@ -53,14 +53,8 @@ type OpenOptions = { log: (line: string) => void; onLost: (line: string) => void
  */
 export async function findDatabase(config: Config): Promise<OpenDatabase> {
   const name = databaseNameOf(config);
-  const isDemo = name === DEMO_DATABASE && config.databaseUrl === undefined;
-  if (isDemo) {
-    makeDataDir(config);
-    // Looked for first: a server would be made only to find nothing on it.
-    if (!hasData(config.dataDir)) throw neverStarted();
-  }
   await using opened = new AsyncDisposableStack();
-  const { url, embedded } = await openServer(config, opened);
+  const { url, embedded } = await openServer(config, opened, { mayBeNew: name !== DEMO_DATABASE });
   if (name === undefined) return closedBy(opened, url);
   const isThere = await hasDatabase(url, name);
   if (!embedded) {
@@ -68,7 +62,7 @@ export async function findDatabase(config: Config): Promise<OpenDatabase> {
     const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(named)));
     return closedBy(opened, isMeant ? named : url);
   }
-  if (isDemo && !isThere) throw neverStarted();
+  if (!isThere && name === DEMO_DATABASE) throw neverStarted();
   await createDatabase(url, { name, config });
   return closedBy(opened, withDatabase(url, name));
 }
@@ -84,13 +78,19 @@ function databaseNameOf({ networks, databaseUrl }: Config): string | undefined {
 
 type Server = { url: string; embedded: EmbeddedPostgres | undefined };
 
-async function openServer(config: Config, opened: AsyncDisposableStack): Promise<Server> {
+async function openServer(
+  config: Config,
+  opened: AsyncDisposableStack,
+  { mayBeNew }: { mayBeNew: boolean },
+): Promise<Server> {
   const { databaseUrl, dataDir } = config;
   if (databaseUrl) {
     await checkDatabase(databaseUrl, nameOfUrl(databaseUrl));
     return { url: databaseUrl, embedded: undefined };
   }
   makeDataDir(config);
+  // A server would be made only to find nothing on it.
+  if (!mayBeNew && !hasData(dataDir)) throw neverStarted();
   const embedded = await startPostgres({ directory: dataDir, isDurable: true }).catch((error: Error) => {
     throw new ConfigError(error.message, { cause: error });
   });
