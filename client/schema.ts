@@ -621,7 +621,7 @@ export type NetworkStatus = {
   indexed_block: number;
   /** The last indexed block that counts as final; 0 before the first one. */
   finalized_block: number;
-  /** Seconds between the last indexed block and the head, by their times, and those since the indexer was last heard of where it is silent. */
+  /** Seconds between the last indexed block and the head, by their times, and those since the indexer or its nodes were last heard of where they are silent. */
   lag_seconds: number;
   /** Share of the blocks that is indexed, from 0 to 1; 1 only when all are. A rebuild begins at 0 again. */
   progress: number;

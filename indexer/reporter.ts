@@ -76,7 +76,9 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
     });
     // Ponder goes on until the last block is final, and indexes nothing of the ones after it.
     const indexedBlock = Math.min(position?.indexedBlock ?? 0, endBlock ?? Infinity);
-    const headTimestamp = Math.max(head.timestamp, position?.indexedTimestamp ?? 0);
+    // While no node answers, the chain is taken to go on: else it would be no second behind, however long that lasts.
+    const silentSeconds = head.error === undefined ? 0 : Math.floor((now - head.answeredAt) / 1000);
+    const headTimestamp = Math.max(head.timestamp, position?.indexedTimestamp ?? 0) + silentSeconds;
     const isWhole = endBlock !== undefined && indexedBlock >= endBlock;
     const report: NetworkReport = {
       name: network,

@@ -66,13 +66,15 @@ test("a node that goes away stalls its network, says why, and is live again when
   proxy.set({ isDown: true });
   const stalled = await indexer.waitUntil(({ state }) => state === "stalled", TESTNET);
   expect(stalled.reason).toMatch(/^RPC doesn't answer: \S/);
+  // It isn't stalled before ten seconds.
+  expect(stalled.head_timestamp).toBeGreaterThanOrEqual(stalled.indexed_timestamp + 10);
   // The other one goes on.
   await mineRandom(0, 1);
   await indexer.waitUntilLive(await chains[0]!.head());
   await mineRandom(1, 2);
   proxy.set({ isDown: false });
   const status = await indexer.waitUntilLive(await chains[1]!.head(), TESTNET);
-  expect(status.reason).toBeNull();
+  expect(status).toMatchObject({ reason: null, head_timestamp: status.indexed_timestamp });
   expect(await readTables(database.url, TESTNET)).toEqual(await computeExpected(chains[1]!));
 });
 
