@@ -186,7 +186,7 @@ describe("limits", () => {
     ["GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400],
     ["GET /health HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n", 400],
     ["GET /v1/contracts HTTP/1.1\r\nHost: [\r\n\r\n", 400],
-    ["OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["GET * HTTP/1.1\r\nHost: x\r\n\r\n", 400],
   ])("malformed request %# is refused as JSON, and its connection closed", async (text, status) => {
     const [head = "", body = ""] = (await askRaw(text)).split("\r\n\r\n");
     expect(head).toContain(`HTTP/1.1 ${status}`);
@@ -413,6 +413,13 @@ test("a target that is a whole URL names the host", async () => {
   expect(await ofHost("http://test.nft.example/v1/contracts")).toMatchObject({
     result: [{ contract_address: TEST_APES }],
   });
+});
+
+test("a health check that asks for the server as a whole is answered, as Apache sends it", async () => {
+  expect(await askRaw("OPTIONS * HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")).toMatch(/^HTTP\/1\.1 204 /);
+  expect(await askRaw("OPTIONS * HTTP/1.1\r\nHost: o.example\r\nConnection: close\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 204 (.|\r\n)*allow: GET, HEAD, OPTIONS\r\n/,
+  );
 });
 
 test("a drain ends with the last request, whatever connections stay open", async () => {

@@ -67,7 +67,10 @@ export async function listen(
       if (connections.isSurplus(incoming.socket)) refuse(outgoing, 429, TOO_MANY_CONNECTIONS, { "retry-after": "1" });
       else if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else if (hasSeveralHosts(incoming.rawHeaders)) refuse(outgoing, 400, SEVERAL_HOSTS);
-      else void handle(incoming, outgoing);
+      else {
+        if (incoming.method === "OPTIONS" && incoming.url === "*") incoming.url = PATH_OF_ALL;
+        void handle(incoming, outgoing);
+      }
     },
   );
   // Who ends their side once they have asked, as `nc -N` does, still read. Node would end ours, without the answer. Its
@@ -133,6 +136,12 @@ async function acceptQueued({ accepted }: Connections): Promise<void> {
     await turn();
   }
 }
+
+/**
+ * Answers `OPTIONS *`, which asks whether the server as a whole is there, as Apache's health checks do. Source: RFC 9110,
+ * section 9.3.7
+ */
+const PATH_OF_ALL = "/health";
 
 const TOO_MANY_CONNECTIONS = `Too many connections from this address. Expected at most ${MAX_CONNECTIONS_OF_CLIENT}.`;
 const NO_HOST = "The Host header is missing.";
