@@ -136,6 +136,11 @@ test("browsers of any origin may read, with a key", async () => {
   expect(exposed).toEqual(expect.arrayContaining(["accept-ranges", "content-range", "ratelimit", "retry-after"]));
   const refused = await ask("/v1/contracts", { headers: { ...headers, "x-api-key": "none" } });
   expect([refused.status, refused.headers["access-control-allow-origin"]]).toEqual([401, "*"]);
+  // Browsers ask first for the last bytes, as of an archive or a film: "bytes=-1000" is no simple range to them.
+  const media = await ask("/media/none.mp4", { method: "OPTIONS", headers });
+  expect(String(media.headers["access-control-allow-headers"]).split(", ")).toEqual(
+    expect.arrayContaining(["range", "if-range", "if-none-match"]),
+  );
   const keys = await ask("/keys", { method: "OPTIONS", headers });
   expect(keys.headers["access-control-allow-origin"]).toBeUndefined();
 });

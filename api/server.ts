@@ -83,7 +83,7 @@ export type Api = {
 const EXPOSED_HEADERS = Object.keys(HEADERS).join(", ").toLowerCase();
 const PREFLIGHT_HEADERS = {
   "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
-  "access-control-allow-headers": "x-api-key, content-type, if-none-match",
+  "access-control-allow-headers": "x-api-key, content-type, if-none-match, range, if-range",
   "access-control-max-age": "86400",
 };
 
