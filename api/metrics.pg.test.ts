@@ -20,6 +20,13 @@ test("a network that is no longer configured has no metrics", async () => {
   await t.stop();
 });
 
+test("no cache keeps them: Varnish would for two minutes, where nothing is said", async () => {
+  const t = await createTestApi();
+  const { headers } = await t.api.app.request("/metrics");
+  expect(headers.get("cache-control")).toBe("no-store");
+  await t.stop();
+});
+
 test("workers are counted: without one, nothing is queued that could be late", async () => {
   const t = await createTestApi();
   const countWorkers = async () => {

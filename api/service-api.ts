@@ -101,7 +101,8 @@ export function createServiceApi({
   mountRoute(app, statusRoute, { isLive: true, handle: () => JSON.stringify(describeStatus(monitor)) });
   app.get("/metrics", async (c) => {
     c.get("state").route = "/metrics";
-    return send(c, { body: await metrics.render(), contentType: metrics.contentType });
+    const headers = { "cache-control": "no-store" };
+    return send(c, { body: await metrics.render(), contentType: metrics.contentType, headers });
   });
   refuseOtherMethods(app);
   return app;
