@@ -67,6 +67,10 @@ describe("what runs or loads goes, the rest stays", () => {
     ["<a href='javascript:alert(1)'><rect/></a>", "<a><rect/></a>"],
     ["<a xlink:href='&#106;ava&#x73;cript&colon;alert(1)'><rect/></a>", "<a><rect/></a>"],
     ["<a href='jav\tascript:alert(1)'/>", "<a/>"],
+    [
+      "<a href='https://art.example/' ping='https://evil.example/x' attributionsrc='https://evil.example/y'><rect/></a>",
+      "<a href='https://art.example/'><rect/></a>",
+    ],
     ["<image href='https://track.example/1.png' x='1'/>", "<image x='1'/>"],
     ["<image href='data:text/html,a' x='1'/>", "<image x='1'/>"],
     ["<use href='data:image/svg+xml;base64,AA#x'/>", "<use/>"],

@@ -160,7 +160,7 @@ function cleanValue(
   if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return value;
   const packed = pack(value);
   if (isRunning(packed)) return undefined;
-  if (LINKS.has(key)) return isHarmlessLink(packed, name) ? value : undefined;
+  if (LINKS.has(key)) return isHarmlessLink(packed, { key, name }) ? value : undefined;
   const clean = cleanCss(value);
   return clean !== value && isRunning(pack(clean)) ? undefined : clean;
 }
@@ -175,9 +175,10 @@ function isRunning(packed: string): boolean {
   return /(?:java|vb)script:|data:text\/html/.test(packed);
 }
 
-function isHarmlessLink(link: string, name: string): boolean {
+function isHarmlessLink(link: string, { key, name }: { key: string; name: string }): boolean {
   if (link === "" || link.startsWith("#")) return true;
-  if (name === "a") return /^https?:/.test(link);
+  // Only where it leads to: others tell somebody of each click.
+  if (name === "a") return key === "href" && /^https?:/.test(link);
   // As a picture whatever it is called: Photoshop writes `data:img/png`.
   return PICTURES.has(name) && link.startsWith("data:");
 }
