@@ -186,6 +186,26 @@ test("it says once why it can't read, and answers as soon as its role may", asyn
   }
 });
 
+test("the first request that is let in is answered", async () => {
+  const indexed = await createMigratedDatabase();
+  const sql = postgres(indexed.url, { max: 1, onnotice: () => {} });
+  await sql`insert into offchain.network (name, chain_id, state) values ('mainnet', 1, 'live')`;
+  await sql.end();
+  const port = await findFreePort();
+  const { child, exited } = start({ DATABASE_URL: indexed.url, PORT: String(port) });
+  const statusOf = () =>
+    fetch(`http://127.0.0.1:${port}/ready`).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  let status;
+  while ((status = await statusOf()) === undefined) await sleep(2);
+  expect(status).toBe(200);
+  child.kill("SIGTERM");
+  await exited;
+  await indexed.drop();
+});
+
 test("requests are told to come again while an upgrade changes our tables", async () => {
   const indexed = await createMigratedDatabase();
   const sql = postgres(indexed.url, { max: 1, onnotice: () => {} });

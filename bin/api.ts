@@ -16,6 +16,11 @@ import { exit, outliveReader, takeNoArguments } from "./process.ts";
 
 /** Longer than a connection takes. A replica that is gone without a word would else be waited for, though another came. */
 const REPLICA_TELLS_WITHIN_MS = 15_000;
+/**
+ * How long a start waits for the database before it listens. A proxy that doesn't ask /ready, as nginx, sends requests from
+ * then on, and they would be told 503 for as long as the first look takes: half a second on a busy machine.
+ */
+const LISTEN_WITHIN_MS = 3000;
 
 takeNoArguments();
 outliveReader();
@@ -29,7 +34,7 @@ let isEnding = false;
 // The first process that reaches the database makes the tables. Until then requests are told 503, and so they are while an
 // upgrade changes them. Where that is refused, what can be answered is.
 let isUpgrading = true;
-void untilUsable(async () => {
+const primaryUsable = untilUsable(async () => {
   try {
     const primary = await requireDatabase(config);
     isUpgrading = true;
@@ -41,7 +46,7 @@ void untilUsable(async () => {
 });
 // A replica has what an upgrade changes later than its primary. One that doesn't tell answers what it can.
 let isReplicaOld = true;
-void untilUsable(async () => {
+const replicaUsable = untilUsable(async () => {
   let old: string | undefined;
   try {
     old = await within(REPLICA_TELLS_WITHIN_MS, findOldReplica(config));
@@ -61,6 +66,7 @@ const api = await createApi({
   createPages: createExplorer,
   isUpgrading: () => isUpgrading || isReplicaOld,
 });
+await Promise.race([Promise.all([primaryUsable, replicaUsable]), sleep(LISTEN_WITHIN_MS)]);
 const listener = await listen(api, config).catch((error: Error) => exit(listenProblem(error, config)));
 log("info", "listening", { url: listener.url });
 process.send?.({ type: "listening", url: listener.url });
