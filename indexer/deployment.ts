@@ -58,12 +58,13 @@ export async function ensureDeployment(
   const newest = await findDeployment(sql, { network, fingerprint });
   const isKept = newest && isOfChain(newest, chain) && !newest.is_abandoned;
   if (isKept && !isAnew && !isNewGeneration) return newest;
-  const generation = Math.max(newest?.generation ?? 0, await findLeftGeneration(sql, { network, fingerprint })) + 1;
+  const generation = (newest?.generation ?? 0) + 1;
   // Where no node tells the genesis block now, it is the one that was: under it is what is kept of the chain.
   const [created] = await sql<Deployment[]>`
     insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash, created_at)
     values (
-      ${`onchain_${network}_${fingerprint}_${generation}`},
+      -- By its time: where a backup is put back beside tables, no row of it has the name of those.
+      ${`onchain_${network}_${fingerprint}_${Date.now()}`},
       ${network},
       ${chain.chainId},
       ${fingerprint},
@@ -75,22 +76,6 @@ export async function ensureDeployment(
     returning ${columns(sql)}
   `;
   return created!;
-}
-
-/**
- * The highest generation of which there are tables, or 0. After a backup was put back beside them there may be some that
- * no row tells of: a deployment of the same name would get into them.
- */
-async function findLeftGeneration(
-  sql: Sql,
-  { network, fingerprint }: { network: Network; fingerprint: string },
-): Promise<number> {
-  const [left] = await sql<{ generation: number | null }[]>`
-    select max(substring(nspname from '_(\\d+)(?:_history)?$')::int) as generation
-    from pg_namespace
-    where starts_with(nspname, ${`onchain_${network}_${fingerprint}_`})
-  `;
-  return left?.generation ?? 0;
 }
 
 type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNewGeneration: boolean };

@@ -8,7 +8,6 @@ import { watchFinality } from "./finality.ts";
 const EVERY_MS = 20;
 const HISTORY_BLOCK = 20;
 const POSITION = { indexedBlock: 49, indexedTimestamp: 0, isReady: true };
-const SCHEMA = "onchain_mainnet_aa_1";
 
 const made = makeBlocks("chain");
 const CHAIN = { chainId: 1, genesisHash: made[0]!.hash };
@@ -38,7 +37,6 @@ afterAll(async () => {
 /** A deployment whose history is loaded, and that Ponder hasn't begun to follow. */
 beforeEach(async () => {
   await sql`delete from offchain.deployment`;
-  await sql`drop schema if exists ${sql(SCHEMA)} cascade`;
   deployment = await ensureDeployment(sql, {
     network: "mainnet",
     chain: CHAIN,
@@ -56,13 +54,14 @@ beforeEach(async () => {
 /** Ponder takes a block for final. */
 async function finalize(block: number): Promise<void> {
   const checkpoint = `${"0".repeat(26)}${String(block).padStart(16, "0")}${"9".repeat(33)}`;
-  await sql`create schema if not exists ${sql(SCHEMA)}`;
-  await sql`drop table if exists ${sql(`${SCHEMA}._ponder_checkpoint`)}, ${sql(`${SCHEMA}._ponder_meta`)}`;
+  const { schema_name: schema } = deployment;
+  await sql`create schema if not exists ${sql(schema)}`;
+  await sql`drop table if exists ${sql(`${schema}._ponder_checkpoint`)}, ${sql(`${schema}._ponder_meta`)}`;
   await sql`
-    create table ${sql(`${SCHEMA}._ponder_checkpoint`)} as
+    create table ${sql(`${schema}._ponder_checkpoint`)} as
     select ${checkpoint}::text as latest_checkpoint, ${checkpoint}::text as finalized_checkpoint
   `;
-  await sql`create table ${sql(`${SCHEMA}._ponder_meta`)} as select '{"is_ready": 1}'::jsonb as value`;
+  await sql`create table ${sql(`${schema}._ponder_meta`)} as select '{"is_ready": 1}'::jsonb as value`;
 }
 
 async function startNode(chain = made): Promise<Provider> {
