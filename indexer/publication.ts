@@ -31,7 +31,8 @@ export async function lockPublication(tx: TransactionSql, { network }: { network
 const BUSY = new Set(["55P03", "40P01"]);
 
 /**
- * Points the readers' views at a deployment, all in one step. `isComplete`: for good, not as a preview.
+ * Points the readers' views at a deployment, all in one step. `isComplete`: for good, not as a preview. `exchanges`: the
+ * Seaports whose logs it has; signed orders of others count for nothing from then on. By default it is left as it was.
  *
  * The new views are made in a schema beside the old one, and the schemas change names. So nobody waits, whereas dropping
  * views waits for their readers and may deadlock with them. The old views are dropped afterwards, or at the latest before
@@ -42,8 +43,8 @@ const BUSY = new Set(["55P03", "40P01"]);
  */
 export async function publish(
   sql: Sql,
-  { schema_name, network }: Deployment,
-  { isComplete }: { isComplete: boolean },
+  { schema_name, network, chain_id }: Deployment,
+  { isComplete, exchanges }: { isComplete: boolean; exchanges?: readonly string[] },
 ): Promise<void> {
   // Imported here, because a process that has loaded the schema for Ponder can't load it as plain tables too.
   const { tableShapes } = await import("../history/load/onchain-schema.ts");
@@ -81,6 +82,13 @@ export async function publish(
         -- Not now(), the transaction's start: one that began later may have published sooner.
         set published_at = greatest(clock_timestamp(), ${lastPublication(tx, { network })} + interval '1 ms')
         where schema_name = ${schema_name}
+      `;
+    if (exchanges)
+      await tx`
+        update offchain.signed_order
+        set is_followed = not is_followed
+        where chain_id = ${chain_id}
+          and is_followed <> (exchange_address in ${tx(exchanges.map((address) => Buffer.from(address.slice(2), "hex")))})
       `;
   });
   await dropSchema(sql, last).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { SEAPORT_ADDRESSES } from "../abis/seaport.ts";
 import type { Config } from "../config.ts";
 import { createBackground } from "./background.ts";
 import type { Deployment } from "./deployment.ts";
@@ -132,7 +133,7 @@ async function complete(
 ): Promise<void> {
   await createIndexes(sql, deployment);
   if (!(await isCaughtUp())) return;
-  await publish(sql, deployment, { isComplete: true });
+  await publish(sql, deployment, { isComplete: true, exchanges: [...SEAPORT_ADDRESSES, ...config.seaportAddresses] });
   await pruneDeployments(sql, { config, published: deployment });
 }
 

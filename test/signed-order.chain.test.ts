@@ -11,7 +11,7 @@ import { createRandom } from "../demo/random.ts";
 import { createWorld } from "../demo/world.ts";
 import { openApi } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
-import { type Indexer, startIndexer } from "./indexer.ts";
+import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 
 const PRICE = "1000000000000000";
@@ -420,6 +420,45 @@ describe("what nobody signed costs the node", () => {
     ];
     expect(await callsOf({ offer: unknown })).toEqual({});
   });
+});
+
+test("an order at an exchange that is taken out of SEAPORT_ADDRESSES counts again when that is back", async () => {
+  await api.databases.write.mainnet`delete from offchain.signed_order`;
+  const exchange: Address = "0x000000000000000000000000000000005ea91111";
+  const env = { MAINNET_RPC_URL: chain.rpcUrl, SEAPORT_ADDRESSES: exchange };
+  const bytecode = (await miner.client.getCode({ address: SEAPORT_ADDRESS }))!;
+  await miner.client.setCode({ address: exchange, bytecode });
+  await mine(call(seller, "setApprovalForAll", [exchange, true]));
+  const follow = async (settings: Record<string, string>, isListed: string) => {
+    await indexer.stop();
+    indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: settings });
+    await catchUp();
+    await expect.poll(async () => (await token(ids[0]!)).is_listed, { timeout: WAIT_TIMEOUT_MS }).toBe(isListed);
+  };
+  await follow(env, "false");
+
+  expect((await post(await sign(inputOf(ids[5]!)))).status).toBe(200);
+  const { parameters } = await sign(inputOf(ids[0]!));
+  const domain = { name: "Seaport", version: "1.6", chainId: chain.chainId, verifyingContract: exchange };
+  const types = EIP_712_ORDER_TYPE;
+  const terms = { domain, types, primaryType: "OrderComponents", message: { ...parameters } } as const;
+  const signature = await miner.client.signTypedData({ account: seller, ...terms });
+  const extra = await openApi(database.url, { env });
+  const response = await extra.app.request("/orderbook/orders", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ parameters, signature }, (_, value: unknown) =>
+      typeof value === "bigint" ? value.toString() : value,
+    ),
+  });
+  await extra.stop();
+  expect(response.status).toBe(200);
+  expect(await token(ids[0]!)).toMatchObject({ is_listed: "true", current_price: PRICE });
+
+  // Nobody sees any more what becomes of it.
+  await follow({}, "false");
+  expect(await token(ids[5]!)).toMatchObject({ is_listed: "true" });
+  await follow(env, "true");
 });
 
 /** An order that Seaport's client would not make. */

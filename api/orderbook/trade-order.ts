@@ -156,12 +156,16 @@ export const isCurrent: Condition = (table) => `
 `;
 
 const IS_OPEN_WHERE_SIGNED = `
-  state.is_cancelled is not true
+  signed_order.is_followed
+  and state.is_cancelled is not true
   and coalesce(state.filled, 0) < signed_order.quantity
   and not ${IS_DISOWNED}
 `;
 
-/** Open orders of each table: neither cancelled nor filled nor disowned, begun, not ended, for anybody. */
+/**
+ * Open orders of each table, at exchanges that are followed: neither cancelled nor filled nor disowned, begun, not ended,
+ * for anybody.
+ */
 export const openOnChain = (condition: Condition) =>
   onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
 /** The same of those that were sent here. */
@@ -222,7 +226,7 @@ export const openOffers = (isSame: Condition, { isSignedWanted }: { isSignedWant
       union all
       ${signed(isCurrent("signed_order"), {
         among: among("signed_order", {
-          columns: `${SIGNED_COLUMNS}, signed_order.is_disowned`,
+          columns: `${SIGNED_COLUMNS}, signed_order.is_disowned, signed_order.is_followed`,
           isOpen: inChain(`signed_order.end_time > ${NOW} and ${isSignedWanted}`),
           last: "end_time",
         }),
