@@ -1,11 +1,10 @@
 import { endOf } from "../text.ts";
 
 /**
- * Links that a style sheet may have: into the drawing itself, and data: of a picture or font. Fonts have many types, and
- * often none.
+ * Links that a style sheet may have: into the drawing itself, and data: that isn't text. It is read as a picture or font,
+ * whatever it is called: many have no type, or the one that a store of files gives to all.
  */
-const HARMLESS_LINK =
-  /^\s*(?:#|data:(?:image|font|application\/(?:octet-stream|vnd\.ms-|(?:x-)?(?:font|woff|truetype|opentype))))/i;
+const HARMLESS_LINK = /^\s*(?:#|data:(?!text\/))/i;
 /** Functions whose strings are links. */
 const LINK_FUNCTIONS = new Set(["url", "src", "image", "image-set", "-webkit-image-set"]);
 /** Names before a colon that run or load code in old browsers. */

@@ -21,6 +21,10 @@ test.each([
   svg('<style><![CDATA[ .a > .b { fill: blue } ]]></style><animate attributeName="x" from="0" to="10" dur="1s"/>'),
   svg('<style>@font-face{font-family:"f";src:url(data:font/woff2;base64,AAAA)}</style>'),
   svg('<style>@font-face{src:url("data:application/octet-stream;base64,AAAA")format("woff2")}</style>'),
+  svg("<style>@font-face{src:url(data:;base64,AAAA),url(data:application/ttf;base64,AAAA)}</style>"),
+  svg(
+    '<rect style="mask-image:url(data:binary/octet-stream;base64,iVBORw0KGgo=),url(data:img/png;base64,iVBORw0KGgo=)"/>',
+  ),
   svg(
     "<style>@font-face{src:url(data:application/vnd.ms-fontobject;base64,AA),url(data:application/x-woff;base64,AA)}</style>",
   ),
