@@ -23,6 +23,8 @@ export type Connections = {
   isSurplus: (socket: Socket) => boolean;
   /** Notes an answer that begins. Cuts the connection, and returns false, where too many are under way on it. */
   begin: (answer: ServerResponse) => boolean;
+  /** Calls `then` once the answers to what came whole on a connection are sent. */
+  afterAnswers: (socket: Socket, then: () => void) => void;
   /** Cuts connections whose client has taken longer than `ms` to read a complete answer. To be called now and then. */
   cutUnread: (ms: number) => void;
   /** Cuts those that never sent a byte. Node doesn't count them as idle. */
@@ -72,6 +74,11 @@ export function createConnections({ trustedProxies }: { trustedProxies: string[]
       answers.push(answer);
       answer.once("close", () => void answers.splice(answers.indexOf(answer), 1));
       return true;
+    },
+    afterAnswers(socket, then) {
+      const last = connections.get(socket)?.findLast(({ req }) => req.complete);
+      if (last) last.once("close", then);
+      else then();
     },
     cutUnread(ms) {
       const now = performance.now();

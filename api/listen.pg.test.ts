@@ -327,6 +327,52 @@ test("a client that ends its side once it has asked gets all its answers, and it
   expect(answers).toMatch(/\]\}$/);
 });
 
+test("what is no HTTP is refused behind the answer to the request before it", async () => {
+  const { own, reader, ask } = await serveLong();
+  let text = "";
+  reader.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  ask("/drip");
+  reader.write("nonsense\r\n\r\n");
+  await once(reader, "close");
+  const [drip = "", refusal] = text.split("\r\n0\r\n\r\n");
+  expect(drip.match(/\r\n1\r\n\./g)).toHaveLength(15);
+  expect(refusal).toMatch(/^HTTP\/1\.1 400 /);
+  await own.close();
+});
+
+test("a client whose body has a byte more than it said is answered, and then refused", async () => {
+  const body = '{"name":"é"}';
+  const answers = await askRaw(
+    `POST /keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  // Counted as characters, as scripts do.
+  expect(answers.match(/HTTP\/1\.1 400 |The body is not JSON|is not HTTP/g)).toEqual([
+    "HTTP/1.1 400 ",
+    "The body is not JSON",
+    "HTTP/1.1 400 ",
+    "is not HTTP",
+  ]);
+});
+
+test("a client that sends its body behind headers that are refused can send it, and reads why", async () => {
+  const { port } = new URL(listener.url);
+  // It goes on to send when it has the answer, as fetch does.
+  const client = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+  let answer = "";
+  let fault: Error | undefined;
+  client.on("data", (chunk) => (answer += chunk.toString())).on("error", (error) => (fault = error));
+  const closed = new Promise((resolve) => client.once("close", resolve));
+  client.write("POST /keys HTTP/1.1\r\nHost: a\r\nBad Header: 1\r\nContent-Length: 1000000\r\n\r\n");
+  for (let piece = 0; piece < 50; piece += 1) {
+    client.write("x".repeat(20_000));
+    await sleep(2);
+  }
+  client.end();
+  await closed;
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(fault).toBeUndefined();
+});
+
 test("a client that asks for very many things at once is cut off", async () => {
   const { own, reader, ask } = await serveLong();
   reader.resume();

@@ -78,7 +78,14 @@ export async function listen(
   Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(SOCKET_TIMEOUT_MS);
   server.on("connection", connections.add);
-  server.on("clientError", refuseMalformed);
+  const refused = new WeakSet<Socket>();
+  server.on("clientError", (error, socket: Socket) => {
+    // Whatever comes behind it is malformed, too, until the connection ends.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    // Answers come in the order of the requests. Source: RFC 9112, section 9.3.2
+    connections.afterAnswers(socket, () => refuseMalformed(error, socket));
+  });
   server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
   // Node hands over the socket of a CONNECT: it no longer has listeners or time-outs.
   server.on("connect", (_, socket: Socket) => {
@@ -187,7 +194,9 @@ function refuseUrl(error: unknown): Response {
 
 /** Answers bytes that Node's parser refuses, which never become a request, in the usual shape of errors. */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  if (error.code === "ECONNRESET") return void socket.destroy();
+  // It ends with an answer that was the last one of the connection.
+  if (!socket.writable) return;
   const [status, message] =
     error.code === "HPE_HEADER_OVERFLOW"
       ? [
