@@ -748,6 +748,13 @@ describe("forms", () => {
     expect((await send("/explorer/keys", own)).status).toBe(200);
     const { status, headers } = await send(`${token(APES, 1)}/refresh`, own);
     expect([status, headers.get("location")]).toEqual([303, token(APES, 1)]);
+    // As of "proxy_set_header Host $host:$server_port" in nginx: browsers leave the port of http or https out.
+    for (const [origin, port] of [
+      [`http://${host}`, 80],
+      [`https://${host}`, 443],
+    ] as const)
+      expect((await send("/explorer/keys", { ...own, host: `${host}:${port}`, origin })).status).toBe(200);
+    expect((await send("/explorer/keys", { ...own, host: `${host}:8080` })).status).toBe(403);
   });
 });
 

@@ -7,6 +7,7 @@ import { findKey, hashKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/key/key-body.ts";
 import { requestRefresh } from "../api/token/refresh.ts";
 import { parse } from "../api/http/route.ts";
+import { toComparedHost } from "../config-value.ts";
 import type { Page } from "./html.ts";
 import { type KeyUse, renderKeys } from "./keys-page.ts";
 import { KEY_USE_PATH, KEYS_PATH, PARAMETERS, tokenPath } from "./path.ts";
@@ -36,7 +37,10 @@ const requireForm: MiddlewareHandler<Env> = async (c, next) => {
  */
 export const FORM_GUARDS = [
   requireForm,
-  csrf({ origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === c.req.header("host") }),
+  csrf({
+    origin: (origin, c) =>
+      URL.canParse(origin) && toComparedHost(new URL(origin).host) === toComparedHost(c.req.header("host") ?? ""),
+  }),
   bodyLimit({ maxSize: MAX_BODY_BYTES }),
 ] as const;
 
