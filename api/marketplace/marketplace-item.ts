@@ -7,7 +7,7 @@ import { CURRENT_OWNER } from "../token/token.ts";
 import { isNative, wholeOf } from "../orderbook/native-currency.ts";
 import { totalNow } from "../orderbook/order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "../orderbook/order-rule.ts";
-import { type Condition } from "../orderbook/trade-order.ts";
+import { type Condition, firstPlaced } from "../orderbook/trade-order.ts";
 
 /*
  * SQL that writes the JSON of tokens on the marketplace, from rows of `listed` joined with their metadata.
@@ -66,7 +66,7 @@ export const COLLECTION_TOKEN_ITEM = `
   || '","token_id":"' || token.token_id
   || '","last_price":' || ${numberJson(LAST_PRICE)}
   || ',"floor_difference":' || ${numberJson(`(${FLOOR_DIFFERENCE})`)}
-  || ',"listed_at":' || ${numberJson(`(${ifListed("placed_timestamp")})`)}
+  || ',"listed_at":' || ${numberJson(`(case when token.is_listed then ${firstPlaced("token")} end)`)}
   || ',"owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
   || '","minted_at":' || ${numberJson("token.mint_timestamp")}
   || ',"updated_at":' || ${UPDATED_TIMESTAMP}

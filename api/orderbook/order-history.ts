@@ -6,6 +6,7 @@ import { isNative } from "./native-currency.ts";
 import { matchesAny } from "./order-rule.ts";
 import { OrderbookToken } from "./orderbook.ts";
 import { CANCELLATION, FITTING_LISTINGS, FITTING_OFFERS, MAX_ROWS, placedOrders } from "./placed-order.ts";
+import { firstPlaced } from "./trade-order.ts";
 
 const { contract_address, token_id, current_owner } = OrderbookToken.shape;
 
@@ -81,7 +82,7 @@ const HISTORY = `
   entry as (
     select
       event_type,
-      placed_timestamp as event_timestamp,
+      ${firstPlaced("placed")} as event_timestamp,
       'PLACED' as order_status,
       ${makerOf("listing")} as previous_owner,
       ${makerOf("offer")} as new_owner,

@@ -133,6 +133,7 @@ export const withListings = ({
         when page.place is null or trade_order.order_hash is null then false
         else ${isFillable("trade_order", "page")}
       end) is true as is_listed,
+      trade_order.exchange_address,
       trade_order.order_hash,
       trade_order.marketplace,
       trade_order.maker,

@@ -1,7 +1,7 @@
 import { NO_END } from "../../abis/seaport-order.ts";
 import { factOf, HAS_OWN_OFFER, UPDATED_TIMESTAMP } from "./order-listing.ts";
 import { tokenIdHex } from "../sql/item.ts";
-import { CHAIN } from "./trade-order.ts";
+import { CHAIN, firstPlaced } from "./trade-order.ts";
 
 /** False for a token that nobody has: nobody could accept an offer for it. */
 const HAS_OFFER = `case when token.held > 0 then ${factOf("has_offer")} or ${HAS_OWN_OFFER} else false end`;
@@ -17,7 +17,7 @@ export const ITEM_HEAD = `
 export const ORDERBOOK_ITEM = `
   ${factOf("head")} || ${tokenIdHex("token.token_id")}
   || '","current_owner":"' || coalesce('0x' || encode(token.current_owner, 'hex'), '')
-  || '","listed_timestamp":"' || case when token.is_listed then token.placed_timestamp::text else '' end
+  || '","listed_timestamp":"' || case when token.is_listed then (${firstPlaced("token")})::text else '' end
   || '","updated_timestamp":"' || ${UPDATED_TIMESTAMP}
   || case
     when token.is_listed then
@@ -45,16 +45,7 @@ export const ORDERBOOK_ITEM = `
 `;
 
 const hex = (column: string) => `'0x' || encode(token.${column}, 'hex')`;
-const TERMS = [
-  "start_amount",
-  "end_amount",
-  "current_price",
-  "start_time",
-  "end_time",
-  "placed_timestamp",
-  "quantity",
-  "marketplace",
-];
+const TERMS = ["start_amount", "end_amount", "current_price", "start_time", "end_time", "quantity", "marketplace"];
 
 /** Columns of an `OrderbookRow`. */
 export const ORDERBOOK_ROW = `
@@ -64,5 +55,6 @@ export const ORDERBOOK_ROW = `
   token.held,
   ${UPDATED_TIMESTAMP} as updated_timestamp,
   ${["order_hash", "maker", "broker", "currency_address"].map((name) => `case when token.is_listed then ${hex(name)} end as ${name}`).join(", ")},
+  case when token.is_listed then ${firstPlaced("token")} end as placed_timestamp,
   ${TERMS.map((name) => `case when token.is_listed then token.${name} end as ${name}`).join(", ")}
 `;

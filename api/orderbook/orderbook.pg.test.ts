@@ -152,6 +152,31 @@ describe("a token", () => {
   });
 });
 
+test("an order that was sent here was placed then, also once somebody puts it on the chain", async () => {
+  await reset();
+  const [sentAt, offer] = [1_699_999_000, { side: "offer", maker: BOB, token_id: null }];
+  await storeOrder(t.sql, 1, { placed_timestamp: sentAt });
+  await storeOrder(t.sql, 2, { ...offer, placed_timestamp: sentAt });
+  const valuesOf = (rows: unknown, name: string) => (rows as Record<string, unknown>[]).map((row) => String(row[name]));
+  const onMarket = async () => (await t.request(`/marketplace/collections/${APES}/1/tokens?items_per_page=1`)).json();
+  const told = async () => [
+    (await ape()).listed_timestamp,
+    ...valuesOf(await get(`tokens/collection/${APES}?limit=1`), "listed_timestamp"),
+    ...valuesOf(((await onMarket()) as { data: unknown }).data, "listed_at"),
+    ...valuesOf((await get(`token/${APES}/1/offers`)).offers, "offer_timestamp"),
+    ...valuesOf((await get(`token/${APES}/1/history`)).history, "event_timestamp"),
+  ];
+  const before = await told();
+  expect(before).toEqual(Array.from({ length: 6 }, () => String(sentAt)));
+  await place(1);
+  await place(2, offer);
+  expect(await told()).toEqual(before);
+  // One that is sent again after that was placed on the chain.
+  await t.sql`update offchain.signed_order set placed_timestamp = 1_700_000_500`;
+  expect(await told()).toEqual(before.map(() => "1700000001"));
+  await t.sql`delete from offchain.signed_order`;
+});
+
 describe("a listing counts only while it could be filled", () => {
   test.for([
     ["not begun", { start_time: now() + 1000 }],

@@ -9,7 +9,7 @@ import { leftNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { OrderbookToken } from "./orderbook.ts";
 import { MAX_ROWS } from "./placed-order.ts";
-import { type Condition, type Moment, momentParameters } from "./trade-order.ts";
+import { type Condition, firstPlaced, type Moment, momentParameters } from "./trade-order.ts";
 
 const { contract_address, token_id, current_owner } = OrderbookToken.shape;
 
@@ -53,6 +53,7 @@ const offersOf = (matches: Condition) => `
     trade_order.quantity - trade_order.filled as quantity,
     ${leftNow("trade_order")} as amount,
     trade_order.placed_timestamp,
+    trade_order.exchange_address,
     trade_order.order_hash,
     trade_order.currency_address,
     trade_order.marketplace
@@ -76,7 +77,7 @@ const OFFERS = `
     '0x' || encode(offer.maker, 'hex') as offer_maker,
     offer.amount as offer_amount,
     offer.quantity as offer_quantity,
-    offer.placed_timestamp as offer_timestamp,
+    ${firstPlaced("offer")} as offer_timestamp,
     '0x' || encode(offer.currency_address, 'hex') as currency_address,
     '0x' || encode(offer.order_hash, 'hex') as order_hash,
     offer.marketplace as exchange

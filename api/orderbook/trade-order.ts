@@ -56,6 +56,25 @@ export const SIGNED_COLUMNS = `
 /** SQL of a condition on these columns of a table of orders. */
 export type Condition = (table: string) => string;
 
+/**
+ * When an order was placed first. Anybody may put an order on the chain that was sent here before.
+ *
+ * @param order name of a row with exchange_address, order_hash and placed_timestamp
+ */
+export const firstPlaced = (order: string) => `
+  least(
+    ${order}.placed_timestamp,
+    (
+      select sent.placed_timestamp
+      from signed_order as sent
+      where
+        sent.chain_id = ${CHAIN}
+        and sent.exchange_address = ${order}.exchange_address
+        and sent.order_hash = ${order}.order_hash
+    )
+  )
+`;
+
 const STATE_ON_CHAIN = `
   trade_order.marketplace,
   trade_order.is_cancelled,
