@@ -436,6 +436,28 @@ describe("long lists", () => {
         await t.sql`delete from ${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
   });
 
+  test("are of now where an account has no more than a thousand, each counted once", async () => {
+    const [contract, holder] = [addressOf(0x3a37), addressOf(0x3a38)];
+    await inserter(t.sql).contract(contract);
+    await t.sql`
+      insert into onchain_mainnet.token (contract_address, token_id, standard, owner)
+      select ${bytesOf(contract)}, i, 'ERC721', ${bytesOf(holder)}
+      from generate_series(1, 999) as i
+    `;
+    let now = performance.now();
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));
+    const counts = async () => [
+      (await get(`portfolio/${holder}`)).body.token_count,
+      (await get(`portfolio/${holder}/collections`)).body.data[0]?.["user_token_count"],
+    ];
+    expect(await counts()).toEqual([999, 999]);
+    await inserter(t.sql).token(contract, 1000, { owner: holder });
+    expect(await counts()).toEqual([1000, 1000]);
+    clock.mockRestore();
+    for (const table of ["token", "contract"])
+      await t.sql`delete from onchain_mainnet.${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
+  });
+
   test("are of a moment ago too where they are short for listings that nobody can fill", async () => {
     const [dead, seller] = [addressOf(0x3a35), addressOf(0x3a36)];
     const terms = { contract_address: dead, maker: seller };

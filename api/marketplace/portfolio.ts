@@ -41,7 +41,8 @@ export const PortfolioCollection = z
 type Holding = { held: number; listed: number };
 
 /**
- * An account's holdings by contract (addresses without 0x), these addresses, and how many rows were read or counted.
+ * An account's holdings by contract (addresses without 0x), these addresses, and how many tokens or listings were looked
+ * at.
  */
 export type Portfolio = { addresses: string[]; of: Map<string, Holding>; size: number };
 
@@ -81,8 +82,7 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
   );
   const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
   const seen = await countSeen(sql, scope, { most: SHORT_LIST + 1 });
-  const size = rows.reduce((sum, holding) => sum + holding.held + holding.listed, seen + looked);
-  return { addresses: [...of.keys()], of, size };
+  return { addresses: [...of.keys()], of, size: Math.max(seen, looked) };
 }
 
 const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });
