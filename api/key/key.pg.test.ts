@@ -5,8 +5,6 @@ import { FROM_BUNDLE } from "../../indexer/child-process.ts";
 import { createTestApi, type TestApi, TEST_KEY } from "../../test/api.ts";
 import { startRedisStandIn } from "../../test/redis.ts";
 import type { Api } from "../server.ts";
-import { createKeyCheck } from "./key-check.ts";
-import { hashKey } from "./key.ts";
 
 let t: TestApi;
 let other: Api;
@@ -67,41 +65,6 @@ test("an unknown key is looked up once in two seconds, and what can't be a key n
   vi.setSystemTime(Date.now() + 2001);
   expect(await use(t.api, key)).toBe(200);
   vi.useRealTimers();
-});
-
-test("a process that couldn't ask for revoked keys for a minute asks for each key anew", async () => {
-  const { key, prefix } = await newKey("revoked meanwhile");
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-  const keyCheck = createKeyCheck({ sql: t.sql, apiKeys: [], log: () => {} });
-  const look = keyCheck.check(key);
-  expect(typeof look === "function" && (await look())).toBeTruthy();
-  expect(keyCheck.check(key)).toMatchObject({ isRegistered: true });
-  // Longer ago than the period that is looked at each time.
-  await t.sql`update offchain.api_key set revoked_at = now() - interval '61 seconds' where prefix = ${prefix}`;
-  vi.setSystemTime(Date.now() + 60_000);
-  vi.advanceTimersByTime(2000);
-  await expect.poll(() => typeof keyCheck.check(key)).toBe("function");
-  vi.useRealTimers();
-  await keyCheck.stop();
-});
-
-test("uses that couldn't be written are written later, at the latest when the process ends", async () => {
-  const { key, prefix } = await newKey("counted later");
-  const failed = Promise.withResolvers<void>();
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const keyCheck = createKeyCheck({ sql: t.sql, apiKeys: [], log: () => failed.resolve() });
-  const caller = { keyHash: hashKey(key), isRegistered: true };
-  await t.sql`alter table offchain.api_key rename to api_key_hidden`;
-  keyCheck.count(caller);
-  keyCheck.count(caller);
-  vi.advanceTimersByTime(5000);
-  await failed.promise;
-  vi.useRealTimers();
-  await t.sql`alter table offchain.api_key_hidden rename to api_key`;
-  keyCheck.count(caller);
-  await keyCheck.stop();
-  const rows = await t.sql`select request_count::int as request_count from offchain.api_key where prefix = ${prefix}`;
-  expect(rows).toEqual([{ request_count: 3 }]);
 });
 
 test("a revoked key is refused within 5 seconds on every process", async () => {
