@@ -13,7 +13,7 @@ import { type Condition, firstPlaced } from "../orderbook/trade-order.ts";
  * SQL that writes the JSON of tokens on the marketplace, from rows of `listed` joined with their metadata.
  */
 
-const ifListed = (column: string) => `case when token.is_listed then token.${column} end`;
+const ifListed = (value: string) => `case when token.is_listed then ${value} end`;
 
 /** Price in whole units of the chain's currency; null if the token isn't on sale, or only in another currency. */
 const PRICE = `case when token.is_listed and token.is_native then ${wholeOf("token.current_price")} end`;
@@ -36,8 +36,8 @@ const read = (key: string, end: string, otherwise: string) =>
  * together.
  */
 const END = `
-  ',"amount":"' || coalesce((${ifListed("current_price")})::text, '')
-  || '","currency_address":"' || coalesce('0x' || encode(${ifListed("currency_address")}, 'hex'), '')
+  ',"amount":"' || coalesce((${ifListed("token.current_price")})::text, '')
+  || '","currency_address":"' || coalesce('0x' || encode(${ifListed("token.currency_address")}, 'hex'), '')
   || '","metadata":{"image":' || ${read("image", "image_data", '""')}
   || ',"description":' || ${read("description", "attributes", '"","name":""')} || '}}'
 `;
@@ -66,7 +66,7 @@ export const COLLECTION_TOKEN_ITEM = `
   || '","token_id":"' || token.token_id
   || '","last_price":' || ${numberJson(LAST_PRICE)}
   || ',"floor_difference":' || ${numberJson(`(${FLOOR_DIFFERENCE})`)}
-  || ',"listed_at":' || ${numberJson(`(case when token.is_listed then ${firstPlaced("token")} end)`)}
+  || ',"listed_at":' || ${numberJson(`(${ifListed(firstPlaced("token"))})`)}
   || ',"owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
   || '","minted_at":' || ${numberJson("token.mint_timestamp")}
   || ',"updated_at":' || ${UPDATED_TIMESTAMP}
