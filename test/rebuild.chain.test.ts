@@ -46,6 +46,13 @@ async function startWorld() {
     return opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env }));
   }
 
+  /** Starts an indexer, which is stopped once it has come to the head. */
+  async function catchUp(env: Record<string, string> = {}): Promise<void> {
+    const indexer = start(env);
+    await indexer.waitUntilLive(await chain.head());
+    await indexer.stop();
+  }
+
   function beginRebuild({ rpcUrl = proxy.url, args = [] }: { rpcUrl?: string; args?: string[] } = {}): Command {
     const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: rpcUrl };
     return opened(startCommand("rebuild", { env, args }));
@@ -95,11 +102,21 @@ async function startWorld() {
       return rows.map(({ name }) => name);
     });
 
+  /** As in a database that has only `offchain` of a backup. */
+  const loseTables = () =>
+    withSql(database.url, async (sql) => {
+      const schemas = await sql<{ name: string }[]>`
+        select nspname as name
+        from pg_namespace
+        where nspname like 'onchain\\_%' or nspname = 'ponder_sync'
+      `;
+      for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+      await sql`truncate offchain.kept_log_chunk cascade`;
+    });
+
   await mineRandom(BLOCKS);
   await chain.mineEmpty(FINALITY + 5);
-  const first = start();
-  await first.waitUntilLive(await chain.head());
-  await first.stop();
+  await catchUp();
   const built = await readAllRows(database.url);
   return {
     chain,
@@ -109,10 +126,12 @@ async function startWorld() {
     built,
     mineRandom,
     start,
+    catchUp,
     beginRebuild,
     rebuild,
     watchReaders,
     listSchemas,
+    loseTables,
   };
 }
 
@@ -171,9 +190,7 @@ describe("where no indexer runs", () => {
     expect(after).not.toBe(before);
     expect(others).toEqual([]);
     expect(await readAllRows(w.database.url)).toEqual(w.built);
-    const indexer = w.start({ MAINNET_START_BLOCK: "1" });
-    await indexer.waitUntilLive(await w.chain.head());
-    await indexer.stop();
+    await w.catchUp({ MAINNET_START_BLOCK: "1" });
     expect(await readAllRows(w.database.url)).toEqual(w.built);
     await w.rebuild();
   });
@@ -191,37 +208,25 @@ describe("where no indexer runs", () => {
   });
 
   test("tables that were begun anew before a backup was put back beside them stand in no one's way and are dropped", async () => {
-    const begin = async () => {
-      const indexer = w.start();
-      await indexer.waitUntilLive(await w.chain.head());
-      await indexer.stop();
-    };
     /** As an empty database. */
-    const lose = () =>
-      withSql(w.database.url, async (sql) => {
-        const schemas = await sql<{ name: string }[]>`
-          select nspname as name
-          from pg_namespace
-          where nspname like 'onchain\\_%' or nspname = 'ponder_sync'
-        `;
-        for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
-        await sql`truncate offchain.kept_log_chunk cascade`;
-        await sql`delete from offchain.deployment`;
-      });
+    const lose = async () => {
+      await w.loseTables();
+      await withSql(w.database.url, (sql) => sql`delete from offchain.deployment`);
+    };
     await lose();
-    await begin();
+    await w.catchUp();
     await withSql(w.database.url, (sql) => sql`create table offchain.backup as table offchain.deployment`);
     await lose();
     // The next one begins at another block: Ponder refuses tables that were begun at this one.
     await w.chain.mineEmpty(1);
-    await begin();
+    await w.catchUp();
     const [left] = await w.listSchemas();
     await withSql(w.database.url, async (sql) => {
       await sql`delete from offchain.deployment`;
       await sql`insert into offchain.deployment table offchain.backup`;
       await sql`drop table offchain.backup`;
     });
-    await begin();
+    await w.catchUp();
     expect(await readAllRows(w.database.url)).toEqual(w.built);
     const [made, ...others] = await w.listSchemas();
     expect(made).not.toBe(left);
@@ -388,16 +393,8 @@ describe("beside indexers", () => {
 
   test("a database that was put back from a backup of `offchain` alone is built anew", async () => {
     const rows = await readAllRows(w.database.url);
-    await withSql(w.database.url, async (sql) => {
-      const schemas = await sql<{ name: string }[]>`
-        select nspname as name
-        from pg_namespace
-        where nspname like 'onchain\\_%' or nspname = 'ponder_sync'
-      `;
-      for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
-      await sql`truncate offchain.kept_log_chunk cascade`;
-      await sql`update offchain.network set state = 'backfill'`;
-    });
+    await w.loseTables();
+    await withSql(w.database.url, (sql) => sql`update offchain.network set state = 'backfill'`);
     indexer = w.start({ MAINNET_CONTRACTS: w.emitters[0]!.address });
     await indexer.waitUntilLive(await w.chain.head());
     expect(await readAllRows(w.database.url)).toEqual(rows);
