@@ -7,7 +7,6 @@ import {
   encodeAbiParameters,
   encodeFunctionData,
   type Hex,
-  numberToHex,
   pad,
   parseAbiParameters,
   zeroAddress,
@@ -22,7 +21,7 @@ import { readListingApprovals } from "../offchain/order/listing-approval.ts";
 import { readOfferFunds } from "../offchain/order/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
 import { readSales, withSql } from "./onchain-tables.ts";
-import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
+import { type OrderbookWorld, startOrderbookWorld, toLong } from "./orderbook-world.ts";
 import { compile } from "./solidity.ts";
 
 let w: OrderbookWorld;
@@ -686,10 +685,3 @@ test("one of several units costs what is told while the price falls, to the last
     );
   expect(await Promise.all([0n, 1n].map((less) => isEnough(BigInt(current_price!) - less)))).toEqual([true, false]);
 });
-
-/** Seaport's client makes compact signatures, which few wallets take. */
-function toLong(compact: string): Hex {
-  const [r, vs] = [compact.slice(0, 66), BigInt(`0x${compact.slice(66)}`)];
-  const s = numberToHex(vs & (2n ** 255n - 1n), { size: 32 });
-  return `${r}${s.slice(2)}${vs >> 255n ? "1c" : "1b"}` as Hex;
-}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { CreateOrderInput, OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
-import { type Abi, type Address, encodeFunctionData, type Hex, parseAbi } from "viem";
+import { type Abi, type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import type { Api } from "../api/server.ts";
 import { startDemoChain } from "../demo/chain.ts";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
@@ -168,6 +168,13 @@ export async function sendOrder({ app }: Pick<Api, "app">, order: unknown): Prom
     if (response.status !== 503) return response;
     await sleep(Number(response.headers.get("retry-after")) * 1000);
   }
+}
+
+/** Seaport's client makes compact signatures, which few wallets take. */
+export function toLong(compact: string): Hex {
+  const [r, vs] = [compact.slice(0, 66), BigInt(`0x${compact.slice(66)}`)];
+  const s = numberToHex(vs & (2n ** 255n - 1n), { size: 32 });
+  return `${r}${s.slice(2)}${vs >> 255n ? "1c" : "1b"}` as Hex;
 }
 
 const maxOf = (a: bigint, b: bigint) => (a > b ? a : b);

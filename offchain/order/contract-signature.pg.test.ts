@@ -5,7 +5,7 @@ import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
 import { EXCHANGE, storeOrder } from "../../test/orders.ts";
 import { ALICE } from "../../test/seed.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
-import { signatureCall } from "../chain/signature.ts";
+import { signatureCall, validationCall } from "../chain/signature.ts";
 import { readContractSignatures, type SignaturePlace } from "./contract-signature.ts";
 
 const YES: CallAnswer = { kind: "data", data: Buffer.from("1626ba7e".padEnd(64, "0"), "hex") };
@@ -19,8 +19,11 @@ beforeEach(() => sql`delete from offchain.signed_order`);
 const store = (n: number, more: Record<string, unknown> = {}) =>
   storeOrder(sql, n, { contract_digest: hashOf(n), signature: "0x1234", ...more });
 const callOf = (n: number) => signatureCall({ signer: ALICE as Hex, digest: hashOf(n) as Hex, signature: "0x1234" });
-/** The same in the exchange's name: asked where the wallet doesn't say that it signed. */
-const callByExchange = (n: number) => ({ ...callOf(n), from: EXCHANGE });
+/** Asked where the wallet doesn't say that it signed: the same in the exchange's name, and what that knows itself. */
+const callsByExchange = (n: number) => [
+  { ...callOf(n), from: EXCHANGE },
+  validationCall({ exchange: EXCHANGE as Hex, order_hash: hashOf(n) as Hex }),
+];
 
 /** Steps through all orders, giving each the same answer. Returns what was asked, and how many steps it took. */
 async function walk(answer: CallAnswer): Promise<{ asked: Call[]; steps: number }> {
@@ -59,7 +62,7 @@ test("an order is its wallet's while that says so, whatever a node that fails sa
     [YES, []],
   ] as const) {
     const isDenied = answer === NO || answer === REVERTED;
-    expect((await walk(answer)).asked).toEqual([callOf(1), ...(isDenied ? [callByExchange(1)] : [])]);
+    expect((await walk(answer)).asked).toEqual([callOf(1), ...(isDenied ? callsByExchange(1) : [])]);
     expect(await listDisowned()).toEqual(disowned);
   }
 });
@@ -69,7 +72,7 @@ test("what a key signed, what is over and what is of another chain is not asked 
   await store(2, { end_time: 1_700_000_002 });
   await store(3, { chain_id: MAINNET_ID + 1 });
   await store(4, { end_time: 4_000_000_000, start_time: 3_000_000_000 });
-  expect((await walk(NO)).asked).toEqual([callOf(4), callByExchange(4)]);
+  expect((await walk(NO)).asked).toEqual([callOf(4), ...callsByExchange(4)]);
   expect(await listDisowned()).toEqual([4]);
 });
 
@@ -78,6 +81,27 @@ test("a wallet that tells the exchange alone has signed", async () => {
   const readCalls = async (calls: Call[]) => calls.map(({ from }) => (from === EXCHANGE ? YES : NO));
   await readContractSignatures(sql, { chainId: MAINNET_ID, readCalls, after: undefined });
   expect(await listDisowned()).toEqual([]);
+});
+
+test("an order that its exchange noted as signed stands, whatever its wallet says", async () => {
+  await store(1);
+  const statusOf = (...words: number[]): CallAnswer => ({
+    kind: "data",
+    data: Buffer.from(words.map((value) => value.toString().padStart(64, "0")).join(""), "hex"),
+  });
+  const isStatus = ({ data }: Call) => data === callsByExchange(1)[1]!.data;
+  for (const [status, disowned] of [
+    [statusOf(0, 0, 0, 0), [1]],
+    [statusOf(1, 0, 0, 0), []],
+    [statusOf(0, 0, 0, 0), [1]],
+    [FAULT, [1]],
+    [statusOf(1, 0, 0, 0), []],
+    [FAULT, []],
+  ] as const) {
+    const readCalls = async (calls: Call[]) => calls.map((call) => (isStatus(call) ? status : NO));
+    await readContractSignatures(sql, { chainId: MAINNET_ID, readCalls, after: undefined });
+    expect(await listDisowned()).toEqual(disowned);
+  }
 });
 
 test("of many more than a step has, each is asked about once", async () => {
@@ -89,6 +113,6 @@ test("of many more than a step has, each is asked about once", async () => {
     cross join generate_series(2, 1200) as i
   `;
   const { asked, steps } = await walk(NO);
-  expect([asked.length / 2, steps]).toEqual([1200, 3]);
+  expect([asked.length / 3, steps]).toEqual([1200, 3]);
   expect(await listDisowned()).toHaveLength(1200);
 });

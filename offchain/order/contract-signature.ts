@@ -1,11 +1,12 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import type { ReadCalls } from "../chain/call.ts";
-import { readSignature, signatureCall } from "../chain/signature.ts";
+import { readSignature, readValidation, signatureCall, validationCall } from "../chain/signature.ts";
 
 /**
  * Checks whether contract wallets still confirm that they signed their orders. A wallet whose owners change, or that is
- * locked, disowns earlier signatures, and no log says so.
+ * locked, disowns earlier signatures, and no log says so. An order that was put on the chain stands all the same: our logs
+ * tell of that, but for Seaport 1.1 and blocks that aren't indexed.
  */
 
 /** How many orders are checked in one step. */
@@ -52,8 +53,16 @@ async function askWallets(readCalls: ReadCalls, orders: Order[]): Promise<(Order
   const told = (await readCalls(orders.map(signatureCall))).map(readSignature);
   // Some tell the exchange alone. Each of these takes a call of its own, so that the others are asked together first.
   const denied = orders.filter((_, index) => told[index] === false);
-  const answers = await readCalls(denied.map((order) => ({ ...signatureCall(order), from: order.exchange })));
-  const toldExchange = new Map(denied.map((order, index) => [order, readSignature(answers[index]!)]));
+  const answers = await readCalls([
+    ...denied.map((order) => ({ ...signatureCall(order), from: order.exchange })),
+    ...denied.map(validationCall),
+  ]);
+  const toldExchange = new Map(
+    denied.map((order, index) => {
+      const said = new Set([readSignature(answers[index]!), readValidation(answers[denied.length + index]!)]);
+      return [order, said.has(true) || (said.has(undefined) ? undefined : false)];
+    }),
+  );
   return orders.flatMap((order, index) => {
     const isSigned = told[index] || toldExchange.get(order);
     return isSigned === undefined ? [] : [{ ...order, isDisowned: !isSigned }];
