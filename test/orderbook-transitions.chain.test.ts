@@ -85,6 +85,23 @@ test("listed, filled", async () => {
   expect(await w.token(w.single, id)).toMatchObject({ current_owner: w.buyer });
 });
 
+test("a private listing is in no list, and fillable while the exchange would fill it", async () => {
+  const id = await mint();
+  const own = { itemType: ItemType.ERC721 as const, token: w.single, identifier: id.toString(), recipient: w.buyer };
+  const consideration = [{ amount: "1000", recipient: w.seller }, own];
+  const order = await w.sign(w.inputOf(w.seller, w.single721(id), { consideration, fees: [] }), w.seller);
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  const agree = async (isFillable: boolean) => {
+    expect(await w.token(w.single, id)).toMatchObject({ is_listed: "false" });
+    const response = await w.api.app.request(`/orderbook/orders/${hashOf(order)}`);
+    expect(await response.json()).toMatchObject({ result: { is_fillable: isFillable } });
+    expect(await w.couldBeFilled(order)).toBe(isFillable);
+  };
+  await agree(true);
+  await w.mine([w.call(w.seller, w.single, "transferFrom", [w.seller, w.other, id])]);
+  await agree(false);
+});
+
 test("filled in parts, until a rest is left that the seller doesn't hold", async () => {
   const id = ++lastId;
   await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 10n])]);

@@ -200,6 +200,8 @@ export const createOrderRoute = defineRoute({
     "An order is taken if it could be filled now, or at its `startTime` if that is still to come, also if only a part of " +
       "it is left. The same order again answers the same hash. Its counter and what was filled of it are read from the " +
       "exchange.",
+    "A listing for one account alone, which asks for its own token for that account, is taken and is in no list: " +
+      "`GET /orderbook/orders/{order_hash}` gives it.",
     "An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed " +
       "block.",
     "For the same token, or for any token of the same contract, a maker may have 100 orders that stand and 1,000 that " +

@@ -11,7 +11,7 @@ import type { Sent } from "./order-room.ts";
 import { isFillable, isFunded, isUnderCounter, JOIN_TOKEN } from "./order-rule.ts";
 import type { OrderComponents } from "./order-signature.ts";
 import { ORDER_TEXT } from "./order-text.ts";
-import { CHAIN, type Condition, type Moment, momentParameters, openOrders } from "./trade-order.ts";
+import { CHAIN, type Condition, isInTime, type Moment, momentParameters, openOrders } from "./trade-order.ts";
 
 const textOf = (name: keyof typeof ORDER_TEXT) => text(ORDER_TEXT[name]);
 const integerOf = (name: keyof typeof ORDER_TEXT) => integer(ORDER_TEXT[name]);
@@ -32,7 +32,7 @@ export const FillableOrder = z
     placed_timestamp: integer("Unix seconds of when it was sent here first."),
     is_fillable: flag(
       "What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last " +
-        "few seconds. Whether its zone, or a contract that is to move something, agrees isn't asked.",
+        "few seconds. Lists leave out a listing for one account alone, which may be fillable all the same. Whether its zone, or a contract that is to move something, agrees isn't asked.",
     ),
     parameters: z
       .strictObject({
@@ -61,10 +61,11 @@ const isThisOrder: Condition = (table) => `
   ${table}.exchange_address = sent.exchange_address
   and ${table}.order_hash = sent.order_hash
 `;
+// A private listing stands too: whoever knows its hash may be the one that it is for.
 const isOpenOf = (side: "listing" | "offer", rest: string) => `
   exists (
     select
-    from ${openOrders((table) => `${isThisOrder(table)} and ${table}.side = '${side}'`)} as trade_order
+    from ${openOrders((table) => `${isThisOrder(table)} and ${table}.side = '${side}'`, isInTime)} as trade_order
     ${rest}
   )
 `;

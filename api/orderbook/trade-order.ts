@@ -167,11 +167,15 @@ export const unendedSigned = (condition: Condition) => `
  */
 export const isOfSide = (table: string, side: "listing" | "offer") => `${table}.side = (select '${side}')`;
 
-/** What an order's own columns tell: it has begun, hasn't ended, and is for anybody. */
+/** What an order's own columns tell: it has begun and hasn't ended. */
+export const isInTime: Condition = (table) => `
+  ${table}.start_time <= ${NOW}
+  and ${table}.end_time > ${NOW}
+`;
+/** The same, and that it is for anybody. */
 export const isCurrent: Condition = (table) => `
   ${table}.taker is null
-  and ${table}.start_time <= ${NOW}
-  and ${table}.end_time > ${NOW}
+  and ${isInTime(table)}
 `;
 
 const IS_OPEN_WHERE_SIGNED = `
@@ -183,17 +187,18 @@ const IS_OPEN_WHERE_SIGNED = `
 
 /**
  * Open orders of each table, at exchanges that are followed: neither cancelled nor filled nor disowned, begun, not ended,
- * for anybody.
+ * for anybody unless `isMeant` says otherwise.
  */
-export const openOnChain = (condition: Condition) =>
-  onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
+export const openOnChain = (condition: Condition, isMeant = isCurrent) =>
+  onChain(`trade_order.is_open and ${isMeant("trade_order")} and ${condition("trade_order")}`);
 /** The same of those that were sent here. */
-export const openSigned = (condition: Condition) =>
-  signed(inChain(`${isCurrent("signed_order")} and ${condition("signed_order")}`), {
+export const openSigned = (condition: Condition, isMeant = isCurrent) =>
+  signed(inChain(`${isMeant("signed_order")} and ${condition("signed_order")}`), {
     isWanted: IS_OPEN_WHERE_SIGNED,
   });
 /** The same of both, to select from. */
-export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
+export const openOrders = (condition: Condition, isMeant = isCurrent) =>
+  `(${openOnChain(condition, isMeant)} union all ${openSigned(condition, isMeant)})`;
 
 /**
  * The first orders of one table, for one token or for any token of a contract, read in the order of an index: there may
