@@ -97,7 +97,15 @@ const RESERVED = [
   ]),
 ];
 
-const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END, ...TURNED_AWAY, ...RESERVED]);
+/**
+ * Where the host is an address, whose it is was never told to the TLS of Node, which then takes a certificate for
+ * `localhost`: the one of the server was refused by `sslmode=verify-full`, and that of any other `localhost` taken.
+ */
+const VERIFIED = changesOf("/postgres/src/connection.js", [
+  ["servername: net.isIP(socket.host)", "host: socket.host, servername: net.isIP(socket.host)"],
+]);
+
+const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END, ...TURNED_AWAY, ...RESERVED, ...VERIFIED]);
 // Not by an import statement, which would load it before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();

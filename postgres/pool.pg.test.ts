@@ -4,7 +4,13 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { connect, createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { TLSSocket } from "node:tls";
+import {
+  createSecureContext,
+  getCACertificates,
+  setDefaultCACertificates,
+  TLSSocket,
+  type TLSSocketOptions,
+} from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
@@ -25,7 +31,7 @@ const { Client } = createRequire(import.meta.resolve("ponder"))("pg") as {
 const LENGTH_OF_ENCRYPTION_REQUEST = 8;
 const sockets = new Set<Socket>();
 const names: (string | false | null)[] = [];
-/** Encryption before the Postgres of the tests, with a certificate for localhost that nobody knows. */
+/** Encryption before the Postgres of the tests, with a certificate for what it is asked as, and that nobody knows. */
 const server = createServer((socket) => void encrypt(socket));
 let url: URL;
 
@@ -45,8 +51,10 @@ async function encrypt(socket: Socket): Promise<void> {
   sockets.add(socket.on("error", () => {}));
   while (socket.read(LENGTH_OF_ENCRYPTION_REQUEST) === null) await once(socket, "readable");
   socket.write("S");
-  const [key, cert] = ["key", "certificate"].map((name) => readFileSync(`test/tls/${name}.pem`));
-  const plain = new TLSSocket(socket, { isServer: true, key, cert }).on("error", () => {});
+  const [key, cert, ofName] = ["key", "address", "certificate"].map((name) => readFileSync(`test/tls/${name}.pem`));
+  const SNICallback: TLSSocketOptions["SNICallback"] = (_, answer) =>
+    answer(null, createSecureContext({ key, cert: ofName }));
+  const plain = new TLSSocket(socket, { isServer: true, key, cert, SNICallback }).on("error", () => {});
   await once(plain, "secure");
   names.push(plain.servername);
   const { hostname: host, port } = new URL(inject("postgresUrl"));
@@ -99,6 +107,24 @@ test.each([
   }).toEqual({ pool: expected, load: expected, api: expected, ponder: expected });
   // Which of several databases at one address is meant, and what a certificate has to be for.
   expect(names).toEqual(expected === "connected" ? Array(4).fill("localhost") : []);
+});
+
+test("sslmode=verify-full takes a certificate for an address by that address", async () => {
+  const known = getCACertificates();
+  setDefaultCACertificates([readFileSync("test/tls/address.pem", "utf8")]);
+  const own = new URL(url);
+  own.hostname = "127.0.0.1";
+  own.searchParams.set("sslmode", "verify-full");
+  try {
+    expect({
+      pool: await ask(createPool(own.href, { max: 1 })),
+      load: await ask(connectForLoading(own.href, { name: "load" })),
+      api: await askByApi(own.href),
+      ponder: await askByPonder(own.href),
+    }).toEqual({ pool: "connected", load: "connected", api: "connected", ponder: "connected" });
+  } finally {
+    setDefaultCACertificates(known);
+  }
 });
 
 test("a database may have any name", async () => {
