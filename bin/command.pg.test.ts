@@ -228,6 +228,30 @@ test("a role that may not make our tables ends a part with one line", async () =
   }
 });
 
+test("a role that may make no temporary tables, which later blocks need, is refused with what it takes", async () => {
+  const { name, url, drop } = await createTestDatabase();
+  const role = `bare_${randomBytes(4).toString("hex")}`;
+  const sql = postgres(url, { max: 1 });
+  await sql.unsafe(`create role ${role} login password 'bare'`);
+  await sql.unsafe(`revoke all on database ${name} from public`);
+  await sql.unsafe(`grant connect, create on database ${name} to ${role}`);
+  const own = new URL(url);
+  [own.username, own.password] = [role, "bare"];
+  const env = { DATABASE_URL: own.href };
+  try {
+    const line = `DATABASE_URL ${own.host}/${name} has a role that may make no temporary tables. Expected one that may, as by: grant temporary on database ${name} to ${role}.\n`;
+    expect(await runToEnd("rebuild", { env })).toEqual([1, line]);
+    // As it says.
+    await sql.unsafe(`grant temporary on database ${name} to ${role}`);
+    expect((await runToEnd("rebuild", { env }))[1]).not.toContain("temporary");
+  } finally {
+    await sql.unsafe(`drop owned by ${role}`);
+    await sql.unsafe(`drop role ${role}`);
+    await sql.end();
+    await drop();
+  }
+});
+
 /** What every pooler passes on of a session's settings. */
 const POOLED = new Set(["user", "database", "client_encoding", "application_name"]);
 

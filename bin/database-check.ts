@@ -82,11 +82,15 @@ const poolerError = (what: string, why: string) =>
 async function checkUse(sql: Sql, { url }: { url: string }): Promise<void> {
   if (new URL(url).host.includes(","))
     throw new ConfigError(`${nameOfUrl(url)} are several hosts. Expected one: Ponder connects to no more.`);
-  const [row] = await sql<{ encoding: string; timeout: string | null; role: string }[]>`
+  const [row] = await sql<
+    { encoding: string; timeout: string | null; may_make_temporary: boolean; role: string; name: string }[]
+  >`
     select
       current_setting('server_encoding') as encoding,
       nullif(current_setting('transaction_timeout', true), '0') as timeout,
-      quote_ident(current_user) as role
+      has_database_privilege(current_database(), 'temporary') as may_make_temporary,
+      quote_ident(current_user) as role,
+      quote_ident(current_database()) as name
   `;
   if (row && row.encoding !== "UTF8")
     throw new ConfigError(
@@ -95,6 +99,11 @@ async function checkUse(sql: Sql, { url }: { url: string }): Promise<void> {
   if (row?.timeout)
     throw new ConfigError(
       `${nameOfUrl(url)} ends each transaction after ${row.timeout}. Expected no transaction_timeout, as by: alter role ${row.role} set transaction_timeout = 0.`,
+    );
+  // All roles may, until that is revoked. History and Ponder do so only where many rows change, which may be much later.
+  if (row && !row.may_make_temporary)
+    throw new ConfigError(
+      `${nameOfUrl(url)} has a role that may make no temporary tables. Expected one that may, as by: grant temporary on database ${row.name} to ${row.role}.`,
     );
 }
 
