@@ -177,6 +177,7 @@ test("what a role has set otherwise counts for none of our sessions", async () =
   const admin = createPool(database.url, { max: 1 });
   const settings = [
     "default_transaction_isolation = 'repeatable read'",
+    "search_path = public, pg_temp",
     "datestyle = 'SQL, DMY'",
     "bytea_output = 'escape'",
     "extra_float_digits = 0",

@@ -8,12 +8,13 @@ export const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, 
 export const UNREAD_ANSWER = { tcp_user_timeout: 25_000 };
 
 /**
- * Settings that our statements and the driver rely on, and that a server, a database or a role may have set otherwise:
- * isolation, the text forms of values, what a backslash in a text and a NULL in an array mean, and how long a session may
- * wait.
+ * Settings that our statements, Ponder's and the driver rely on, and that a server, a database or a role may have set
+ * otherwise: isolation, whose table a name without a schema is (a temporary one first), the text forms of values, what a
+ * backslash in a text and a NULL in an array mean, and how long a session may wait.
  */
 export const DEFAULTS = {
   default_transaction_isolation: "read committed",
+  search_path: "public",
   datestyle: "ISO",
   bytea_output: "hex",
   extra_float_digits: "1",
