@@ -172,7 +172,7 @@ test("an order that was sent here was placed then, also once somebody puts it on
   await place(2, offer);
   expect(await told()).toEqual(before);
   // One that is sent again after that was placed on the chain.
-  await t.sql`update offchain.signed_order set placed_timestamp = 1_700_000_500`;
+  await t.sql`update offchain.signed_order set placed_timestamp = ${1_700_000_500}`;
   expect(await told()).toEqual(before.map(() => "1700000001"));
   await t.sql`delete from offchain.signed_order`;
 });
