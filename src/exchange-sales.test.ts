@@ -14,7 +14,7 @@ import { describe, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS, BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
 import { ELEMENT_ADDRESSES, elementAbi } from "../abis/element.ts";
 import { erc1155Abi } from "../abis/erc1155.ts";
-import { erc721Abi } from "../abis/erc721.ts";
+import { erc721Abi, erc721DraftAbi } from "../abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
 import {
@@ -584,8 +584,33 @@ describe("Wyvern", () => {
       { ...sale, price: null, currency: null, note: "unknown currency", broker: older },
       own,
     ]);
-    // Nothing else moved.
-    expect(await sell([first, taken, listing], callWith(zeroAddress))).toEqual([others, { ...sale, broker: exchange }]);
+  });
+
+  test("what it sells of a contract that isn't indexed is no other token that moved before", async () => {
+    const router = SENDER;
+    const early = logOf(PLATES, erc721DraftAbi, "Transfer", { from: ANNE, to: router, tokenId: 9n });
+    const sold = log({ buyHash: zeroHash, sellHash: HASH, maker: ANNE, taker: router });
+    const taken = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", {
+      orderHash: HASH,
+      orderNonce: 1n,
+      maker: ANNE,
+      taker: router,
+      strategy: STRATEGY,
+      currency: WETH,
+      collection: CRANES,
+      tokenId: 1n,
+      amount: 1n,
+      price: 700n,
+    });
+    const others = { ...sale, buyer: router, price: 700n, currency: WETH, broker: LOOKSRARE_V1_ADDRESS };
+    const direct = callWith(zeroAddress);
+    // Bought elsewhere by the router, in an exchange's words or in a pool's.
+    expect(await sell([moved(ANNE, router, 1n), taken, early, sold], direct)).toEqual([others]);
+    expect(await sell([moved(CREATOR, router, 1n), early, sold], direct)).toEqual([]);
+    // Out of somebody's treasury.
+    expect(await sell([early, moved(CREATOR, router, 1n), sold], direct)).toEqual([
+      { ...sale, seller: CREATOR, buyer: router, broker: exchange },
+    ]);
   });
 
   test("called by a contract, the sale has no price and says why", async () => {

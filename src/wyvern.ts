@@ -57,14 +57,18 @@ function readMatch(
 /**
  * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or else
  * those that came from or went to one of them. Other movements are a token's own doing, a mint for example. What is
- * sold may also be minted by the sale. What other exchanges sold is left to them, unless nothing else moved.
+ * sold may also be minted by the sale. What other exchanges sold is left to them.
  */
 export function salesOfWindow(hops: readonly Hop[], { match, exchangeAddress, soldElsewhere }: Window): Sale[] {
   const { seller, maker, taker } = match;
-  const moved = hops.filter(({ quantity }) => quantity > 0n);
-  const own = moved.filter((hop) => !soldElsewhere.has(hop));
-  const goods = [own, moved].map((list) => hopsOf(match, list)).find((list) => list.length > 0) ?? [];
-  const tokens = [...Map.groupBy(goods, keyOfToken).values()].map(joinHops);
+  const own = hops.filter((hop) => hop.quantity > 0n && !soldElsewhere.has(hop));
+  // The goods may be of a contract that isn't indexed. Then what came to the taker before them, who may be a router, is
+  // not: what isn't the maker's, nor minted, is sold only where it moved last.
+  const isSold = ({ from, to, logIndex }: Hop) =>
+    from === maker || to === maker || from === zeroAddress || logIndex === match.logIndex - 1;
+  const tokens = [...Map.groupBy(hopsOf(match, own), keyOfToken).values()]
+    .filter((ofToken) => ofToken.some(isSold))
+    .map(joinHops);
   const total = match.currency ? priceOf(match.price, match.currency) : noPrice("unknown currency");
   const prices = splitPrice(match.price === 0n ? { ...total, price: 0n } : total, tokens);
   const minterFor = (to: Hex) => seller ?? (to === maker ? taker : to === taker ? maker : null);
