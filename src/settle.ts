@@ -35,29 +35,42 @@ export function settleToken(
     .toSorted((a, b) => comparePlaces(a.sale, b.sale));
   if (sales.length * hops.length > MAX_SALES_TIMES_HOPS) return ordered.map(({ sale }) => sale).filter(isNamed);
   const carriers = findCarriers(ordered, hops);
-  const carried = new Set(carriers);
-  const settled: SettledSale[] = [];
-  for (const [index, { sale, exchangeAddress }] of ordered.entries()) {
-    const { holder = exchangeAddress } = sale;
+  const ways = ordered.map(({ sale, exchangeAddress }, index): Way => {
     const hop = carriers[index];
-    if (!hop) {
-      if (sale.isInEscrow && isNamed(sale)) settled.push(sale);
-      continue;
-    }
-    const quantity = sale.isAtMost && hop.quantity < sale.quantity ? hop.quantity : sale.quantity;
-    const way = { sale, hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= quantity, signer };
-    // The market held the token while it was for sale, or the token was minted for the buyer: only the log knows the
-    // seller.
-    const isOfSeller = hop.from !== zeroAddress && hop.from !== holder;
-    // Routers take orders, they don't make them: an order's maker trades for himself, wherever the token came from before
-    // or goes afterwards.
-    const isMakerSelling = sale.isOffer === false && hop.from === sale.seller;
-    const isMakerBuying = sale.isOffer === true && hop.to === sale.buyer;
-    const seller = (isOfSeller && !isMakerSelling) || !sale.seller ? firstHolder(way) : sale.seller;
-    settled.push({ ...sale, quantity, seller, buyer: isMakerBuying ? hop.to : lastHolder(way) });
-  }
-  return settled;
+    const isLess = sale.isAtMost && hop && hop.quantity < sale.quantity;
+    return { sale, exchangeAddress, hop, quantity: isLess ? hop.quantity : sale.quantity };
+  });
+  // The market held the token while it was for sale, or the token was minted for the buyer: only the log knows the
+  // seller. Routers take orders, they don't make them: an order's maker trades for himself, wherever the token came from
+  // before or goes afterwards.
+  const isLogsSeller = ({ sale: { seller, isOffer, holder }, exchangeAddress, hop }: CarriedWay) =>
+    seller !== null &&
+    (hop.from === zeroAddress ||
+      hop.from === (holder ?? exchangeAddress) ||
+      (isOffer === false && hop.from === seller));
+  const isLogsBuyer = ({ sale: { buyer, isOffer }, hop }: CarriedWay) => isOffer === true && hop.to === buyer;
+  const carriedWays = ways.filter(isCarried);
+  const carried = new Set(carriers);
+  const firsts = findHolders(
+    carriedWays.filter((way) => !isLogsSeller(way)),
+    { hops, carried, signer, isForward: false },
+  );
+  const lasts = findHolders(
+    carriedWays.filter((way) => !isLogsBuyer(way)),
+    { hops, carried, signer, isForward: true },
+  );
+  return ways.flatMap((way): SettledSale[] => {
+    const { sale, quantity } = way;
+    if (!isCarried(way)) return sale.isInEscrow && isNamed(sale) ? [sale] : [];
+    return [{ ...sale, quantity, seller: firsts.get(way) ?? sale.seller!, buyer: lasts.get(way) ?? way.hop.to }];
+  });
 }
+
+/** A sale, how many units of it moved, and the transfer that carries it, if any. */
+type Way = SteppedSale & { hop: Hop | undefined; quantity: bigint };
+type CarriedWay = Way & { hop: Hop };
+
+const isCarried = (way: Way): way is CarriedWay => way.hop !== undefined;
 
 const isNamed = (sale: Sale): sale is SettledSale => sale.seller !== null && sale.buyer !== null;
 
@@ -100,31 +113,37 @@ function findCarrier(
   return best;
 }
 
-/** A sale, the transfer that carries it, all transfers of the token, and which of them may continue the sale's way. */
-type Way = { sale: Sale; hops: readonly Hop[]; hop: Hop; isFree: (hop: Hop) => boolean; signer: Signer };
-
 /**
- * Who had the token in the end. Routers pass on what they buy; whoever signed the transaction buys for himself, unless
- * he passes the token on to the buyer whom the log names, as where he pays for a private listing.
+ * Who had the units of each sale in the end, or at first. Routers pass on what they buy, and get what they sell from
+ * somebody; whoever signed the transaction trades for himself, unless he passes the token on to the buyer whom the log
+ * names, as where he pays for a private listing. A way ends where it meets another sale: who sells on has bought for
+ * himself. Units go the ways of units that came before them, each only once.
  */
-function lastHolder({ sale, hops, hop, isFree, signer }: Way): Hex {
-  let last = hop.to;
-  for (let index = hops.indexOf(hop) + 1; index < hops.length; index++) {
-    const one = hops[index]!;
-    const isNext = isFree(one) && one.from === last && isOther(one.to, last);
-    if (isNext && (one.to === sale.buyer || last !== signer())) last = one.to;
+function findHolders(
+  ways: readonly CarriedWay[],
+  options: { hops: readonly Hop[]; carried: ReadonlySet<Hop | undefined>; signer: Signer; isForward: boolean },
+): Map<Way, Hex> {
+  const { carried, signer, isForward } = options;
+  const hops = isForward ? options.hops : options.hops.toReversed();
+  const places = new Map(hops.map((hop, index) => [hop, index]));
+  const left = hops.map(({ quantity }) => quantity);
+  const holders = new Map<Way, Hex>();
+  for (const way of ways.toSorted((a, b) => places.get(a.hop)! - places.get(b.hop)!)) {
+    const { sale, hop, quantity } = way;
+    let holder = isForward ? hop.to : hop.from;
+    for (let index = places.get(hop)! + 1; index < hops.length; index++) {
+      const one = hops[index]!;
+      const [near, far] = isForward ? [one.from, one.to] : [one.to, one.from];
+      if (near !== holder || !isOther(far, holder) || left[index]! < quantity) continue;
+      const isOfAnother = carried.has(one);
+      if (!isOfAnother && !(isForward && far === sale.buyer) && holder === signer()) continue;
+      left[index]! -= quantity;
+      if (isOfAnother) break;
+      holder = far;
+    }
+    holders.set(way, holder);
   }
-  return last;
-}
-
-/** Who had the token at first. Routers get what they sell from somebody. */
-function firstHolder({ hops, hop, isFree, signer }: Way): Hex {
-  let first = hop.from;
-  for (let index = hops.indexOf(hop) - 1; index >= 0; index--) {
-    const one = hops[index]!;
-    if (isFree(one) && one.to === first && isOther(one.from, first) && first !== signer()) first = one.from;
-  }
-  return first;
+  return holders;
 }
 
 /** Whether `address` is another account than the holder. Minting and burning don't count. */

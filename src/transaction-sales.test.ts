@@ -748,6 +748,42 @@ describe("people behind contracts", () => {
     expect(replay([buy, first, second, sell])).toEqual(expected);
   });
 
+  test("what is sold on and bought back is the router's until it passes it on, and whoever's it was before it had it", () => {
+    const buy = (seller: Hex, price: bigint) => [hop(seller, ROUTER, 1n), sale(seller, ROUTER, { price })];
+    const sell = (buyer: Hex, price: bigint) => [hop(ROUTER, buyer, 1n), sale(ROUTER, buyer, { price, isOffer: true })];
+    expect(replay([...buy(ANNE, 50n), ...sell(BEN, 60n), ...buy(BEN, 70n), hop(ROUTER, CREATOR, 1n)])).toEqual([
+      line("Anne", "router", 50),
+      line("router", "Ben", 60),
+      line("Ben", "creator", 70),
+    ]);
+    expect(replay([hop(ANNE, ROUTER, 1n), ...sell(BEN, 60n), ...buy(BEN, 70n), ...sell(CREATOR, 80n)])).toEqual([
+      line("Anne", "Ben", 60),
+      line("Ben", "router", 70),
+      line("router", "creator", 80),
+    ]);
+  });
+
+  test("units that a router passes on to several people are each one's, in their order, and so are those it sells for several", () => {
+    const buy = (seller: Hex) => [
+      fill(seller, ROUTER, [plates(7n, 1n)], [eth(10n, seller)]),
+      hop(seller, ROUTER, 7n, 1n, PLATES),
+    ];
+    const pass = (buyer: Hex) => hop(ROUTER, buyer, 7n, 1n, PLATES);
+    expect(replay([...buy(ANNE), ...buy(CREATOR), pass(BEN), pass(MARKET)])).toEqual([
+      "Anne → Ben: 1 plate 7 for 10 ETH by exchange",
+      "creator → market: 1 plate 7 for 10 ETH by exchange",
+    ]);
+    const accept = (buyer: Hex) => [
+      fill(buyer, ROUTER, [weth(10n)], [plates(7n, 1n, buyer)]),
+      hop(ROUTER, buyer, 7n, 1n, PLATES),
+    ];
+    const given = [hop(ANNE, ROUTER, 7n, 1n, PLATES), hop(CREATOR, ROUTER, 7n, 1n, PLATES)];
+    expect(replay([...given, ...accept(BEN), ...accept(MARKET)])).toEqual([
+      "Anne → Ben: 1 plate 7 for 10 WETH by exchange",
+      "creator → market: 1 plate 7 for 10 WETH by exchange",
+    ]);
+  });
+
   test("an order that doesn't say who takes it leaves that to the transfer", () => {
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Ben")]);
     expect(replay([hop(ANNE, BEN, 1n), sale(null, BEN)])).toEqual([line("Anne", "Ben")]);
