@@ -929,6 +929,15 @@ describe("Wyvern", () => {
       ]);
   });
 
+  test("of any number of tokens that are said to move before a match it sold the last thousand at most", () => {
+    const range = Array.from({ length: 10_000 }, (_, tokenId) => BigInt(tokenId));
+    const minted: Log = {
+      hops: range.map((tokenId) => ({ from: zeroAddress, to: BEN, tokenId, quantity: 1n, contractAddress: CRANES })),
+    };
+    const sold = replayRows([minted, window(zeroAddress)]).map(({ tokenId }) => tokenId);
+    expect(sold).toEqual(range.slice(-1_000));
+  });
+
   test("units that went the same way add up, to no more than any token can have", () => {
     const moved = (quantity: bigint) => Array.from({ length: 10 }, () => hop(ANNE, BEN, 7n, quantity, PLATES));
     const quantities = (logs: Log[]) => replayRows([...logs, window(zeroAddress)]).map(({ quantity }) => quantity);

@@ -58,7 +58,10 @@ export type StepContent =
 /** A change to the sales in the tables: `before` is replaced by `after`. Undefined: there is no such row. */
 export type SaleChange = { before: SettledSale | undefined; after: SettledSale | undefined };
 
-/** How many hops of one token in one transaction count. A contract can log any number of them for next to nothing. */
+/**
+ * How many hops of one token in one transaction count, and how many before a Wyvern match: each may be a sale. A contract
+ * can log any number of them for next to nothing.
+ */
 const MAX_HOPS = 1_000;
 
 /**
@@ -172,9 +175,9 @@ export function putStep(transactionSales: TransactionSales, step: Step): Set<str
       break;
     }
     case "window": {
-      const hops = transactionSales.hops.filter(
-        ({ logIndex }) => logIndex > transactionSales.windowEnd && logIndex < step.logIndex,
-      );
+      const hops = transactionSales.hops
+        .filter(({ logIndex }) => logIndex > transactionSales.windowEnd && logIndex < step.logIndex)
+        .slice(-MAX_HOPS);
       transactionSales.windowEnd = step.logIndex;
       put(salesOfWindow(hops, { ...step, soldElsewhere: listSoldElsewhere(transactionSales, hops, step) }));
     }
