@@ -54,9 +54,9 @@ export default defineConfig({
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
     expect: { poll: { timeout: 300_000, interval: 20 } },
-    // Each file has databases, ports and chains of its own. One of them waits, mostly: with three that do not, two cores
-    // are busy.
-    maxWorkers: 4,
+    // Each file has databases, ports and chains of its own, and waits for them half of the time and more: with five, two
+    // cores are busy.
+    maxWorkers: 5,
     // Of one file: each has a Ponder to start.
     maxConcurrency: 2,
     // Modules are read once for all files of a worker: those without a chain take a sixth less of the cores' time. Files
