@@ -77,7 +77,9 @@ export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exch
     // an order names fees, and whoever answers it names none.
     const isAnswer = ({ fill }: Order) => fill.offerer === fill.recipient;
     const byFees = ofOffer.length > 0 || (ofListing.length > 1 ? false : null);
-    const isOffer = isAnswered && (isAnswer(selling) === isAnswer(buying) ? byFees : isAnswer(selling));
+    // An order that offers the chain's own currency is no maker's: whoever matches pays it.
+    const isAccepted = isAnswered && !buying.paid.some(({ currency }) => currency === zeroAddress);
+    const isOffer = isAccepted && (isAnswer(selling) === isAnswer(buying) ? byFees : isAnswer(selling));
     const price = prices.get(pair)!;
     const fees = [...ofOffer, ...ofListing];
     const seller = selling.fill.offerer;

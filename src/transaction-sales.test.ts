@@ -651,6 +651,14 @@ describe("whether an offer was accepted or a listing bought", () => {
     ]);
   });
 
+  test("is told by ether, which no maker's order can offer", () => {
+    const listed = fill(ANNE, CLEO, [crane(1n)], [eth(1000n, ANNE)], 1);
+    const purchase = fill(BEN, CLEO, [eth(1000n, zeroAddress)], [crane(1n, BEN)], 2);
+    // The seller is a vault, whose token was brought by somebody in the same transaction.
+    const logs = [hop(CREATOR, ANNE, 1n), listed, purchase, match(1, 2), sold];
+    expect(replayRows(logs)).toMatchObject([{ seller: ANNE, buyer: BEN, isOffer: false }]);
+  });
+
   test("is not told by the order that pays for a private listing", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(1000n, ANNE), crane(1n, BEN)], 1);
     const payment = fill(BEN, CLEO, [eth(1000n, zeroAddress)], [], 2);
