@@ -832,6 +832,26 @@ describe("what contracts say of changes", () => {
     expect(await sql`select from offchain.handled_update`).toHaveLength(0);
   });
 
+  test("of ranges that overlap are walked once", async () => {
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
+      select 2, i, ${bytes(address(1))}, i, power(2::numeric, 256) - 1 - i
+      from generate_series(0, 999) i
+    `;
+    for (const [logIndex, from, to] of [
+      [1000, 1, 1],
+      [1001, 2, 5],
+    ] as const)
+      await update(address(2), { block: 2, logIndex, from, to });
+    await enqueueUpdates(sql, indexedTo(2));
+    expect(await sql`select from_token_id, to_token_id from offchain.token_range order by contract_address`).toEqual([
+      { from_token_id: "0", to_token_id: (2n ** 256n - 1n).toString() },
+      { from_token_id: "2", to_token_id: "5" },
+    ]);
+    await walkAll();
+    expect(await claim(9999)).toHaveLength(2502);
+  });
+
   test("come in steps of whole blocks where there are many", async () => {
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)

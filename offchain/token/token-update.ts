@@ -167,7 +167,11 @@ async function requestContracts(
   `;
 }
 
-/** Unknown tokens are left out: they don't exist, or are read anyway once they come into the queue. */
+/**
+ * Ranges that overlap or follow each other become one: a contract can log a thousand over all of its tokens for next to
+ * nothing, and all of these would be read a thousand times. Unknown tokens are left out: they don't exist, or are read
+ * anyway once they come into the queue.
+ */
 async function requestRanges(
   tx: TransactionSql,
   { chainId, ranges }: { chainId: number; ranges: Update[] },
@@ -175,19 +179,26 @@ async function requestRanges(
   await tx`
     insert into offchain.token_range
       (chain_id, contract_address, from_token_id, to_token_id, next_token_id, is_update)
-    select distinct ${chainId}::bigint, range.contract_address, range.from_id, range.to_id, range.from_id, true
-    from unnest(
-      ${addressesOf(ranges)}::text[]::bytea[],
-      ${idsOf(ranges, "from_token_id")}::text[]::numeric[],
-      ${idsOf(ranges, "to_token_id")}::text[]::numeric[]
-    ) as range (contract_address, from_id, to_id)
+    select ${chainId}::bigint, contract_address, lower(ids), upper(ids) - 1, lower(ids), true
+    from (
+      select
+        contract_address,
+        unnest(range_agg(numrange(from_id, to_id + 1))) as ids
+      from unnest(
+        ${addressesOf(ranges)}::text[]::bytea[],
+        ${idsOf(ranges, "from_token_id")}::text[]::numeric[],
+        ${idsOf(ranges, "to_token_id")}::text[]::numeric[]
+      ) as range (contract_address, from_id, to_id)
+      group by contract_address
+    ) as joined
     where exists (
       select
       from offchain.token_metadata m
       where
         m.chain_id = ${chainId}
-        and m.contract_address = range.contract_address
-        and m.token_id between range.from_id and range.to_id
+        and m.contract_address = joined.contract_address
+        and m.token_id >= lower(ids)
+        and m.token_id < upper(ids)
     )
     on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set
       is_repeated = true,
