@@ -8,21 +8,25 @@ test("who is gone is told so, also where the database's clock was set back since
   const read = async () => {
     await t.api.refresh();
     const { networks, metadata } = (await (await t.api.app.request("/status")).json()) as {
-      networks: { mainnet: { state: string; reason?: string } };
+      networks: {
+        mainnet: { state: string; reason?: string; logs_per_second: number; eta_seconds: number | null };
+      };
       metadata: { workers: number; fetches_per_second: number };
     };
-    const { state, reason } = networks.mainnet;
-    return [state, reason, metadata.workers, metadata.fetches_per_second];
+    const { state, reason, logs_per_second, eta_seconds } = networks.mainnet;
+    return [state, reason, logs_per_second, eta_seconds, metadata.workers, metadata.fetches_per_second];
   };
-  await t.sql`update network set state = 'live', reported_at = now()`;
+  await t.sql`update network set state = 'backfill', logs_per_second = 7, eta_seconds = 40, reported_at = now()`;
   await t.sql`insert into metadata_worker (worker_id, fetches_per_second, reported_at) values ('1', 5, now())`;
-  expect(await read()).toEqual(["live", undefined, 1, 5]);
+  expect(await read()).toEqual(["backfill", undefined, 7, 40, 1, 5]);
 
   await t.sql`update network set reported_at = now() + interval '5 hours'`;
   await t.sql`update metadata_worker set reported_at = now() + interval '5 hours'`;
   expect(await read()).toEqual([
     "stalled",
     expect.stringMatching(/^The indexer has not reported for \d+ seconds\.$/),
+    0,
+    null,
     0,
     0,
   ]);

@@ -92,8 +92,9 @@ function describeNetwork(row: NetworkRow, { isReachable }: { isReachable: boolea
     finalized_block: row.finalized_block,
     lag_seconds: Math.max(0, row.head_timestamp - row.indexed_timestamp) + (isSilent ? row.silent_seconds : 0),
     progress: row.progress,
-    logs_per_second: row.logs_per_second,
-    eta_seconds: row.eta_seconds,
+    // As it was last reported, it would go on for ever.
+    logs_per_second: isSilent ? 0 : row.logs_per_second,
+    eta_seconds: isSilent ? null : row.eta_seconds,
     skipped_logs: row.skipped_logs,
     reorgs: row.reorgs,
   };
