@@ -47,3 +47,23 @@ test("a part goes on though nobody reads what it says", async () => {
   child.stdout.destroy();
   expect(await ended).toEqual([0, null]);
 });
+
+/** Ends with what a statement throws whose connection is gone. */
+const LOSER = `
+  import { exitWith } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
+  const [message, code] = process.argv.slice(1);
+  exitWith(Object.assign(new Error(message), { code }));
+`;
+
+test.for([
+  ["write EPIPE", "EPIPE"],
+  ["read ECONNRESET", "ECONNRESET"],
+  ["connect ECONNREFUSED 127.0.0.1:5432", "ECONNREFUSED"],
+] as const)("a database that is lost is told in one line: %s", async ([message, code]) => {
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", LOSER, message, code]);
+  const ended = once(child, "close");
+  let output = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+  expect((await ended)[0]).toBe(1);
+  expect(output).toBe(`The database was lost (${message}). Started again, all goes on where it was.\n`);
+});

@@ -58,7 +58,7 @@ export function parseOrExit<T>(schema: ZodType<T>, value: unknown): T {
 }
 
 /** What Postgres and its driver call a connection that is lost. */
-const LOST = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONNRESET$|57P0[123]$|08)/;
+const LOST = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONNRESET$|ECONNREFUSED$|EPIPE$|57P0[123]$|08)/;
 
 /** Ends the process with code 1: one line for what the operator can mend, the whole error for a fault of ours. */
 export function exitWith(error: unknown): never {
