@@ -1,6 +1,7 @@
 import type { Patch } from "../../module-patch.ts";
 import { DATABASE_PATCHES } from "./patches/database.ts";
 import { HEAD_PATCHES } from "./patches/head.ts";
+import { LARGE_BLOCK_PATCHES } from "./patches/large-block.ts";
 import { LOG_PATCHES } from "./patches/log.ts";
 import { RANGE_PATCHES } from "./patches/range.ts";
 import { ROW_CACHE_PATCHES } from "./patches/row-cache.ts";
@@ -13,5 +14,6 @@ export const PONDER_PATCHES: readonly Patch[] = [
   ...DATABASE_PATCHES,
   ...HEAD_PATCHES,
   ...LOG_PATCHES,
+  ...LARGE_BLOCK_PATCHES,
   ...RANGE_PATCHES,
 ];
