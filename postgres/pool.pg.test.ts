@@ -92,6 +92,14 @@ const askByApi = async (connectionString: string) => {
   await databases.end();
   return answer;
 };
+/** What each part of ours says of a database. */
+const askByAll = async (href: string) => ({
+  pool: await ask(createPool(href, { max: 1 })),
+  load: await ask(connectForLoading(href, { name: "load" })),
+  api: await askByApi(href),
+  ponder: await askByPonder(href),
+});
+const all = (answer: string) => ({ pool: answer, load: answer, api: answer, ponder: answer });
 
 test.each([
   ["require", "connected"],
@@ -99,12 +107,7 @@ test.each([
 ])("sslmode=%s means the same to all parts", async (mode, expected) => {
   url.searchParams.set("sslmode", mode);
   names.length = 0;
-  expect({
-    pool: await ask(createPool(url.href, { max: 1 })),
-    load: await ask(connectForLoading(url.href, { name: "load" })),
-    api: await askByApi(url.href),
-    ponder: await askByPonder(url.href),
-  }).toEqual({ pool: expected, load: expected, api: expected, ponder: expected });
+  expect(await askByAll(url.href)).toEqual(all(expected));
   // Which of several databases at one address is meant, and what a certificate has to be for.
   expect(names).toEqual(expected === "connected" ? Array(4).fill("localhost") : []);
 });
@@ -116,12 +119,7 @@ test("sslmode=verify-full takes a certificate for an address by that address", a
   own.hostname = "127.0.0.1";
   own.searchParams.set("sslmode", "verify-full");
   try {
-    expect({
-      pool: await ask(createPool(own.href, { max: 1 })),
-      load: await ask(connectForLoading(own.href, { name: "load" })),
-      api: await askByApi(own.href),
-      ponder: await askByPonder(own.href),
-    }).toEqual({ pool: "connected", load: "connected", api: "connected", ponder: "connected" });
+    expect(await askByAll(own.href)).toEqual(all("connected"));
   } finally {
     setDefaultCACertificates(known);
   }
@@ -149,7 +147,9 @@ test("a database may have any name", async () => {
   await admin.end();
 });
 
-const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === "::1"),
+);
 
 test.skipIf(!hasIpv6)("an IPv6 address is one", async () => {
   const { hostname: host, port } = new URL(inject("postgresUrl"));
@@ -162,12 +162,7 @@ test.skipIf(!hasIpv6)("an IPv6 address is one", async () => {
   const own = new URL(inject("postgresUrl"));
   own.hostname = "[::1]";
   own.port = String((relay.address() as { port: number }).port);
-  expect({
-    pool: await ask(createPool(own.href, { max: 1 })),
-    load: await ask(connectForLoading(own.href, { name: "load" })),
-    api: await askByApi(own.href),
-    ponder: await askByPonder(own.href),
-  }).toEqual({ pool: "connected", load: "connected", api: "connected", ponder: "connected" });
+  expect(await askByAll(own.href)).toEqual(all("connected"));
   relay.close();
 });
 

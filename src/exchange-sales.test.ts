@@ -555,12 +555,13 @@ describe("Wyvern", () => {
     ]);
   });
 
-  test("what another exchange or the version before sold in the same transaction is theirs", async () => {
-    const taken = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", {
+  /** LooksRare's log of Anne's crane. */
+  const takenElsewhere = (taker: Hex) =>
+    logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", {
       orderHash: HASH,
       orderNonce: 1n,
       maker: ANNE,
-      taker: BEN,
+      taker,
       strategy: STRATEGY,
       currency: WETH,
       collection: CRANES,
@@ -568,6 +569,9 @@ describe("Wyvern", () => {
       amount: 1n,
       price: 700n,
     });
+
+  test("what another exchange or the version before sold in the same transaction is theirs", async () => {
+    const taken = takenElsewhere(BEN);
     const others = { ...sale, price: 700n, currency: WETH, broker: LOOKSRARE_V1_ADDRESS };
     const own = { ...sale, tokenId: 2n, broker: exchange };
     const [first, second] = [moved(ANNE, BEN, 1n), moved(ANNE, BEN, 2n)];
@@ -590,18 +594,7 @@ describe("Wyvern", () => {
     const router = SENDER;
     const early = logOf(PLATES, erc721DraftAbi, "Transfer", { from: ANNE, to: router, tokenId: 9n });
     const sold = log({ buyHash: zeroHash, sellHash: HASH, maker: ANNE, taker: router });
-    const taken = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", {
-      orderHash: HASH,
-      orderNonce: 1n,
-      maker: ANNE,
-      taker: router,
-      strategy: STRATEGY,
-      currency: WETH,
-      collection: CRANES,
-      tokenId: 1n,
-      amount: 1n,
-      price: 700n,
-    });
+    const taken = takenElsewhere(router);
     const others = { ...sale, buyer: router, price: 700n, currency: WETH, broker: LOOKSRARE_V1_ADDRESS };
     const direct = callWith(zeroAddress);
     // Bought elsewhere by the router, in an exchange's words or in a pool's.

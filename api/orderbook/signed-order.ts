@@ -32,7 +32,8 @@ export const FillableOrder = z
     placed_timestamp: integer("Unix seconds of when it was sent here first."),
     is_fillable: flag(
       "What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last " +
-        "few seconds. Lists leave out a listing for one account alone, which may be fillable all the same. Whether its zone, or a contract that is to move something, agrees isn't asked.",
+        "few seconds. Lists leave out a listing for one account alone, which may be fillable all the same. Whether its " +
+        "zone, or a contract that is to move something, agrees isn't asked.",
     ),
     parameters: z
       .strictObject({
