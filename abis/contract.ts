@@ -30,3 +30,8 @@ export const allowanceAbi = parseAbi([
 export const moduleApprovalAbi = parseAbi([
   "function isModuleApproved(address user, address module) view returns (bool)",
 ]);
+
+/** What a Seaport contract notes of an order. Source: Seaport 1.1 to 1.6. */
+export const orderStatusAbi = parseAbi([
+  "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
+]);

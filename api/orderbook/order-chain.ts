@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
+import { orderStatusAbi } from "../../abis/contract.ts";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import {
   approvalCalls,
@@ -57,14 +58,16 @@ export type OrderChain = {
   statusOf: (exchange: Hex, orderHash: Hex) => Promise<OrderStatus | undefined>;
 };
 
-const abi: Abi = parseAbi([
-  "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
-  "function getConduit(bytes32 conduitKey) view returns (address conduit, bool exists)",
-  "function getCounter(address offerer) view returns (uint256 counter)",
-  "function onERC1155Received(address operator, address from, uint256 id, uint256 value, bytes data) returns (bytes4 selector)",
-  "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
-  "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
-]);
+const abi: Abi = [
+  ...orderStatusAbi,
+  ...parseAbi([
+    "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
+    "function getConduit(bytes32 conduitKey) view returns (address conduit, bool exists)",
+    "function getCounter(address offerer) view returns (uint256 counter)",
+    "function onERC1155Received(address operator, address from, uint256 id, uint256 value, bytes data) returns (bytes4 selector)",
+    "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
+  ]),
+];
 
 /** The length of a value that a contract answers. */
 export const WORD_BYTES = 32;

@@ -1,5 +1,5 @@
-import { type Hex, parseAbiItem, size, toFunctionSelector } from "viem";
-import { signatureAbi } from "../../abis/contract.ts";
+import { type Hex, size, toFunctionSelector } from "viem";
+import { orderStatusAbi, signatureAbi } from "../../abis/contract.ts";
 import type { Call, CallAnswer } from "./call.ts";
 import { word } from "./word.ts";
 
@@ -10,12 +10,7 @@ const IS_VALID_SIGNATURE = toFunctionSelector(signatureAbi[0]);
 /** The word for a valid signature, all of it: Seaport compares its last 28 bytes, too. Source: EIP-1271. */
 const VALID_SIGNATURE = Buffer.from("1626ba7e".padEnd(64, "0"), "hex");
 
-/** Source: Seaport 1.1 to 1.6. */
-const GET_ORDER_STATUS = toFunctionSelector(
-  parseAbiItem(
-    "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
-  ),
-);
+const GET_ORDER_STATUS = toFunctionSelector(orderStatusAbi[0]);
 const STATUS_BYTES = 128;
 
 /** The call whose answer `readSignature` takes. */
