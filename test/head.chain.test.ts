@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { closeAfterAll } from "./opened.ts";
+import { transferLog } from "./raw-log.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
+import { compile } from "./solidity.ts";
 
 const { opened } = closeAfterAll();
 
@@ -44,4 +47,16 @@ test("POLL_INTERVAL says how often the head is asked for", async () => {
   await sleep(4_000);
   // By Ponder, and by the process that watches it.
   expect(node.counts().head ?? 0).toBeLessThanOrEqual(2);
+});
+
+test("the rows that a block's logs ask for are read together", async () => {
+  const { chain, indexer } = await startLive({ LOG_LEVEL: "debug" });
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  // It learns from the first block what logs ask for.
+  for (const first of [0, 20]) {
+    const logs = Array.from({ length: 20 }, (_, n) => transferLog(zeroAddress, emitter.address, BigInt(first + n)));
+    await chain.mine({ to: emitter, name: "write", args: [logs] });
+    await indexer.waitUntilLive(await chain.head());
+  }
+  expect(indexer.output()).toMatch(/Pre-queried database rows .*table=token row_count=0 /);
 });

@@ -72,6 +72,18 @@ export const ROW_CACHE_PATCHES: readonly Patch[] = [
                 .then((rows) => rows.get(ck) ?? null)`,
   },
   {
+    // It learns from events which rows the next ones will ask for, and reads those of a block together. At the head it no
+    // longer said which event is handled: it learned nothing more, and after a while predicted nothing.
+    file: "/ponder/dist/esm/indexing/index.js",
+    find: `
+                client.event = event;
+                await executeEvent(event);`,
+    replace: `
+                client.event = event;
+                indexingCache.event = event;
+                await executeEvent(event);`,
+  },
+  {
     // What it predicts of rows that events will ask for is a guess: a step's number may have been a token's id, an address
     // a text. What no column holds stopped it.
     file: "/ponder/dist/esm/indexing-store/cache.js",
