@@ -58,6 +58,47 @@ export const LOG_PATCHES: readonly Patch[] = [
     "validateLogsAndBlock(logs, block, {": "if (isNamed || logs.length > 0) validateLogsAndBlock(logs, block, {",
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-realtime/index.js", find, replace })),
   {
+    // It looked for every log of a block in the bloom, wanted or not, and only warned: five hashes for each log, a quarter
+    // of what following a busy chain took.
+    file: "/ponder/dist/esm/sync-realtime/index.js",
+    find: `
+            for (const log of logs) {
+                if (isInBloom(`,
+    replace: `
+            for (const log of []) {
+                if (isInBloom(`,
+  },
+  // A log is matched by its signature alone: a Transfer of ERC-721, with each definition of a Transfer. Decoding it by those
+  // that want more topics or data failed, which took longer than by the right one.
+  ...Object.entries({
+    "import { decodeEventLog }": `
+const sizes = new WeakMap();
+const sizeOf = (abiItem) => {
+    let size = sizes.get(abiItem);
+    if (size === undefined) {
+        const indexed = abiItem.inputs.filter((input) => input.indexed).length;
+        size = { lastTopic: indexed, words: abiItem.inputs.length - indexed };
+        sizes.set(abiItem, size);
+    }
+    return size;
+};
+/** Whether a log has a topic or a word at least for each of an event's inputs. */
+const isLongEnough = ({ topics, data }, abiItem) => {
+    const { lastTopic, words } = sizeOf(abiItem);
+    return Boolean(topics[lastTopic]) && (words === 0 || data.length >= 2 + 64 * words);
+};
+import { decodeEventLog }`,
+    [`
+            let args;
+            try {
+                args = decodeEventLog({`]: `
+            if (!isLongEnough(event.log, eventCallback.abiItem))
+                continue;
+            let args;
+            try {
+                args = decodeEventLog({`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/runtime/events.js", find, replace })),
+  {
     // A node that tells no bloom would be an error. It is asked for the logs of every block, like one with empty blooms.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom === undefined) {",
