@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { emptyNormalized } from "../../offchain/document/normalize.ts";
+import { writeFitting } from "../../offchain/document/normalized-size.ts";
 import { openDatabases } from "../sql/database.ts";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi, TESTNET_ID, ZERO } from "../../test/api.ts";
 import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
@@ -65,6 +67,17 @@ describe("tokens of a collection", () => {
     const { data } = await apes();
     expect(data[1]).toMatchObject({ token_id: "10", metadata: texts });
     expect((await held("", BOB)).data[0]).toMatchObject({ token_id: "10", metadata: texts });
+    await t.sql`delete from offchain.token_metadata where token_id = 10`;
+  });
+
+  test("have these three texts alone of a document that was cut because it is too long", async () => {
+    const normalized = writeFitting({ ...emptyNormalized(), name: "n", description: "d".repeat(300_000) });
+    await inserter(t.sql).tokenMetadata(APES, 10, { normalized });
+    for (const one of [(await apes()).data[1]!, (await held("", BOB)).data[0]!]) {
+      const { description, ...others } = one.metadata as { description: string };
+      expect(description).toHaveLength(131_072);
+      expect(others).toEqual({ name: "n", image: "" });
+    }
     await t.sql`delete from offchain.token_metadata where token_id = 10`;
   });
 

@@ -61,10 +61,13 @@ function sizeOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function cutTexts({ attributes, properties, ...own }: Normalized, length: number): Normalized {
+/** The keys stay in the order of `whole`, by which the Marketplace API cuts texts out of what is stored. */
+function cutTexts(whole: Normalized, length: number): Normalized {
+  const { attributes, properties, ...own } = whole;
   const ownLength = Math.max(length, SHORTEST_OWN_CUT);
   const texts = Object.fromEntries(Object.entries(own).map(([key, text]) => [key, cutText(text, ownLength)]));
   return {
+    ...whole,
     ...(texts as typeof own),
     attributes: attributes.map((attribute) => cutAttribute(attribute, length)),
     properties: properties && properties.map((property) => cutProperty(property, length)),
