@@ -380,6 +380,19 @@ test("a command where nothing was ever started says so and makes nothing", async
   }
 });
 
+test("a command that isn't told the node of the service asks for it", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nft-index-command-"));
+  try {
+    const env = { DATA_DIR: directory };
+    const told = { ...env, MAINNET_RPC_URL: "http://127.0.0.1:9" };
+    expect((await runToEnd("keys", { env: told, args: ["create", "kept"] }))[0]).toBe(0);
+    const line = `What was started in DATA_DIR ${directory} follows a chain, and no demo. Expected MAINNET_RPC_URL and its other variables here too.\n`;
+    expect(await runToEnd("keys", { env, args: ["list"] })).toEqual([1, line]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
 test("a command that fails leaves no Postgres of its own behind", async () => {
   const directory = await mkdtemp(join(tmpdir(), "nft-index-command-"));
   try {

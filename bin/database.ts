@@ -62,13 +62,20 @@ export async function findDatabase(config: Config): Promise<OpenDatabase> {
     const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(named)));
     return closedBy(opened, isMeant ? named : url);
   }
-  if (!isThere && name === DEMO_DATABASE) throw neverStarted();
+  if (!isThere && name === DEMO_DATABASE)
+    throw (await hasDatabase(url, MAIN_DATABASE)) ? onlyChainStarted(config) : neverStarted();
   await createDatabase(url, { name, config });
   return closedBy(opened, withDatabase(url, name));
 }
 
 const neverStarted = () =>
   new ConfigError("Nothing was ever started here. Expected npm start, MAINNET_RPC_URL or DATABASE_URL.");
+
+/** It was told its node at the start and not in `.env`, as systemd does, so that the command doesn't know of it. */
+const onlyChainStarted = ({ dataDir }: Config) =>
+  new ConfigError(
+    `What was started in DATA_DIR ${dataDir} follows a chain, and no demo. Expected MAINNET_RPC_URL and its other variables here too.`,
+  );
 
 /** The database on the server. Undefined: the one that DATABASE_URL names. */
 function databaseNameOf({ networks, databaseUrl }: Config): string | undefined {
