@@ -194,30 +194,36 @@ export const HAS_OWN_OFFER = `
   end
 `;
 
-/** When the newest listing of `token` in `table` was placed or last changed, or its maker's counter ended it. */
+/**
+ * When the newest listing of `token` in `table` was placed or last changed, or its maker's counter ended it. Of several
+ * that were placed in the same second, as in one block, each is the newest.
+ */
 const newestListing = (table: string, { state = table, updated, join = "", condition = "true" }: NewestListing) => `
   (
-    select
-      greatest(
-        ${updated},
-        case
-          when ${state}.is_cancelled or ${state}.filled >= ${table}.quantity then null
-          when token.is_listed and token.order_hash = ${table}.order_hash then null
-          else (
-            select case when raised_counter.timestamp < ${table}.end_time then raised_counter.timestamp end
-            ${firstRaisedCounter(table)}
-          )
-        end
-      )
-    from ${table}
-    ${join}
-    where
-      ${table}.contract_address = token.contract_address
-      and ${table}.token_id = token.token_id
-      and ${table}.side = 'listing'
-      and ${condition}
-    order by ${table}.placed_timestamp desc
-    limit 1
+    select max(newest.updated_timestamp)
+    from (
+      select
+        greatest(
+          ${updated},
+          case
+            when ${state}.is_cancelled or ${state}.filled >= ${table}.quantity then null
+            when token.is_listed and token.order_hash = ${table}.order_hash then null
+            else (
+              select case when raised_counter.timestamp < ${table}.end_time then raised_counter.timestamp end
+              ${firstRaisedCounter(table)}
+            )
+          end
+        ) as updated_timestamp
+      from ${table}
+      ${join}
+      where
+        ${table}.contract_address = token.contract_address
+        and ${table}.token_id = token.token_id
+        and ${table}.side = 'listing'
+        and ${condition}
+      order by ${table}.placed_timestamp desc
+      fetch first row with ties
+    ) as newest
   )
 `;
 type NewestListing = { state?: string; updated: string; join?: string; condition?: string };

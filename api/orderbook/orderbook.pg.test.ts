@@ -111,6 +111,30 @@ describe("a token", () => {
     await t.sql`delete from offchain.signed_order`;
   });
 
+  test.each([
+    [1, 2],
+    [2, 1],
+  ])(
+    "was updated when any of the listings that were placed last, in one second, was: number %i",
+    async (number, other) => {
+      await reset();
+      const state = { side: null, contract_address: null, token_id: null, quantity: null, placed_timestamp: null };
+      const over = { is_open: false, is_cancelled: true };
+      const at = { placed_timestamp: 1_700_000_300, updated_timestamp: 1_700_000_300 };
+      await place(1, { ...over, ...at });
+      await place(2, { ...over, ...at });
+      const hash = bytesOf(hashOf(number));
+      await t.sql`update onchain_mainnet.trade_order set updated_timestamp = 1700000400 where order_hash = ${hash}`;
+      expect(await ape()).toMatchObject({ updated_timestamp: "1700000400" });
+      await storeOrder(t.sql, 3, { placed_timestamp: 1_700_000_600 });
+      await storeOrder(t.sql, 4, { placed_timestamp: 1_700_000_600 });
+      await place(2 + number, { ...state, ...over, updated_timestamp: 1_700_000_800 });
+      await place(2 + other, { ...state, ...over, updated_timestamp: 1_700_000_700 });
+      expect(await ape()).toMatchObject({ updated_timestamp: "1700000800" });
+      await t.sql`delete from offchain.signed_order`;
+    },
+  );
+
   test("was updated when its maker's counter ended its last listing, unless that was over", async () => {
     const raise = async (timestamp: number) => {
       const raised = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: "1" };
