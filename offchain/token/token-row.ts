@@ -151,7 +151,13 @@ export async function updateTokens(
       awaiting_metadata_update = m.turn is not null or m.claim > row.claim,
       due_at = case
         when m.turn is not null or m.claim > row.claim then m.due_at
-        when row.due_in is null and m.is_update_unseen and row.token_uri = m.token_uri
+        -- The URI of before, or maybe that of a change just before: a node that lags may have said it.
+        when row.due_in is null
+          and m.is_update_unseen
+          and (
+            row.token_uri = m.token_uri
+            or m.metadata_updated_at > extract(epoch from now()) - ${SECOND_LOOK_SECONDS}
+          )
           then now() + ${SECOND_LOOK_SECONDS} * interval '1 second'
         else now() + row.due_in * interval '1 second'
       end,

@@ -617,6 +617,7 @@ describe("a contract's document that changes", () => {
   const readCalls = createFakeCalls({
     [contract]: (name) => (name === "contractURI" ? `data:application/json,${JSON.stringify(document)}` : undefined),
   });
+  // One that changed a moment after it was read is looked at once more a minute later, and not due until then.
   const state = async () => {
     const [row] = await sql`
       select
@@ -659,7 +660,7 @@ describe("a contract's document that changes", () => {
       isChanged = true;
     };
     expect(await read({ before })).toBe(2);
-    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: false, uri_attempts: 0 });
     expect(await read()).toBe(0);
   });
 
@@ -685,7 +686,7 @@ describe("a contract's document that changes", () => {
       await vi.waitFor(async () => expect(await state()).toMatchObject({ description: "old" }));
     };
     expect(await read({ before })).toBe(2);
-    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: false, uri_attempts: 0 });
   });
 
   test("is stored, too, where the database's clock was set back since the last one", async () => {
@@ -693,7 +694,7 @@ describe("a contract's document that changes", () => {
     await sql`update offchain.contract_metadata set uri_updated_at = now() + interval '5 hours'`;
     await change({ name: "new", description: "new" }, 40);
     expect(await read()).toBe(1);
-    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: false, uri_attempts: 0 });
   });
 
   test("into one that says nothing, a page for example, keeps what it said", async () => {
@@ -899,9 +900,26 @@ describe("after an update that the node doesn't show yet", () => {
     await sql`update offchain.token_metadata set due_at = now()`;
     await says("old");
     expect(await stateOf(contract)).toMatchObject([{ name: "old", due_in: null }]);
+    await sql`update offchain.token_metadata set metadata_updated_at = metadata_updated_at - 61`;
     await change(kind);
     await says("new");
     expect(await stateOf(contract)).toMatchObject([{ name: "new", due_in: null }]);
+  });
+
+  test.each(["token", "range"] as const)("but that of a change of a %s just before, too", async (kind) => {
+    const says = (name: string) => work({ [contract]: () => inline(name) });
+    await says("old");
+    await sql`update offchain.token_metadata set metadata_updated_at = metadata_updated_at - 61`;
+    await change(kind);
+    await says("old");
+    await change(kind);
+    await says("new");
+    const [state] = await stateOf(contract);
+    expect(state).toMatchObject({ name: "new", awaiting: false });
+    expect(state!.due_in).toBeGreaterThan(55);
+    await sql`update offchain.token_metadata set due_at = now()`;
+    await says("newest");
+    expect(await stateOf(contract)).toMatchObject([{ name: "newest", due_in: null }]);
   });
 
   test.each(["token", "range"] as const)(
@@ -937,7 +955,12 @@ describe("after an update that the node doesn't show yet", () => {
     ]).toEqual([{ is_later: true }]);
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
     expect(await says("new")).toEqual({ description: "new", is_later: null });
+    await sql`update offchain.contract_metadata set uri_updated_at = uri_updated_at - interval '60 seconds'`;
     await change("contract");
+    expect(await says("newer")).toEqual({ description: "newer", is_later: null });
+    await change("contract");
+    expect(await says("newest")).toEqual({ description: "newest", is_later: true });
+    await sql`update offchain.contract_metadata set uri_due_at = now()`;
     expect(await says("newer")).toEqual({ description: "newer", is_later: null });
     await change("contract");
     // Its host is busy, so it wasn't read yet.
