@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
 import { toBytea } from "../bytea.ts";
 import { CLAIM_SECONDS } from "../claim.ts";
-import { contractPauseSeconds } from "../retry.ts";
+import { contractPauseSeconds, SECOND_LOOK_SECONDS } from "../retry.ts";
 import type { ContractReading } from "./contract-reading.ts";
 
 /**
@@ -79,8 +79,9 @@ export async function claimDueContracts(
 
 /**
  * Stores what was read. Faults are tried again for ever, with growing pauses. A contract's answers are final until it
- * logs a change, unless it answers nothing at all, as a node that lags may not have it yet, or the index lacks it. Where
- * nothing was asked, that counts as no attempt.
+ * logs a change, unless it answers nothing at all, as a node that lags may not have it yet, or the index lacks it. After a
+ * change they are read twice, because such a node says what was before. Where nothing was asked, that counts as no
+ * attempt.
  */
 export async function storeContracts(
   sql: Sql,
@@ -114,7 +115,13 @@ export async function storeContracts(
       is_fungible = coalesce(row.is_fungible, m.is_fungible),
       error_code = case when row.is_asked then row.error_code else m.error_code end,
       -- Another due time than this claim's lease: it was asked for again meanwhile.
-      due_at = case when m.due_at = row.lease then now() + row.due_in * interval '1 second' else m.due_at end,
+      due_at = case
+        when m.due_at is distinct from row.lease then m.due_at
+        -- Whatever it says: most updates leave the name as it is.
+        when row.due_in is null and m.is_update_unseen then now() + ${SECOND_LOOK_SECONDS} * interval '1 second'
+        else now() + row.due_in * interval '1 second'
+      end,
+      is_update_unseen = m.is_update_unseen and (m.due_at is distinct from row.lease or row.due_in is not null),
       attempts = case
         when row.due_in is null then 0
         when not row.is_asked then greatest(m.attempts - 1, 0)

@@ -159,11 +159,6 @@ async function store(
         when ${isUpdateUnseen} then ${secondLookAt}
         else now() + ${pause}::float8 * interval '1 second'
       end,
-      -- Its name may be the one of before, too.
-      due_at = case
-        when uri_due_at is not distinct from ${lease} and ${isUpdateUnseen} then least(due_at, ${secondLookAt})
-        else due_at
-      end,
       is_uri_update_unseen = is_uri_update_unseen
         and (uri_due_at is distinct from ${lease} or ${postponed !== undefined}),
       uri_attempts = case

@@ -82,6 +82,7 @@ export async function enqueueContracts(
         attempts = 0,
         uri_due_at = now(),
         uri_attempts = 0,
+        is_update_unseen = true,
         is_uri_update_unseen = true,
         first_event_hash = back.hash
       from back

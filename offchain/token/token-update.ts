@@ -160,6 +160,7 @@ async function requestContracts(
       due_at = now(),
       uri_due_at = now(),
       uri_attempts = 0,
+      is_update_unseen = true,
       is_uri_update_unseen = true
     where
       chain_id = ${chainId}

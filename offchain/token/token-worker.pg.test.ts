@@ -948,11 +948,7 @@ describe("after an update that the node doesn't show yet", () => {
     };
     expect(await says("old")).toEqual({ description: "old", is_later: null });
     await change("contract");
-    await sql`update offchain.contract_metadata set due_at = null`;
     expect(await says("old")).toEqual({ description: "old", is_later: true });
-    expect([
-      ...(await sql`select extract(epoch from due_at - now()) > 55 as is_later from offchain.contract_metadata`),
-    ]).toEqual([{ is_later: true }]);
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
     expect(await says("new")).toEqual({ description: "new", is_later: null });
     await sql`update offchain.contract_metadata set uri_updated_at = uri_updated_at - interval '60 seconds'`;
@@ -971,6 +967,30 @@ describe("after an update that the node doesn't show yet", () => {
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
     expect(await says("newer")).toEqual({ description: "newer", is_later: true });
   });
+
+  test.each(["before", "after"])(
+    "of a contract whose name is read %s its document, the name is looked at once more",
+    async (when) => {
+      let label = "old";
+      const readCalls = createFakeCalls({ [contract]: (name) => (name === "contractURI" ? undefined : label) });
+      const read = async () => {
+        if (when === "after") await readContractUris(readCalls);
+        await readDueContracts(sql, { readCalls, network: "mainnet", chainId: CHAIN_ID });
+        if (when === "before") await readContractUris(readCalls);
+        const [row] = await sql`
+        select name, extract(epoch from due_at - now()) > 55 as is_later
+        from offchain.contract_metadata
+      `;
+        return row;
+      };
+      expect(await read()).toEqual({ name: "old", is_later: null });
+      await change("contract");
+      expect(await read()).toEqual({ name: "old", is_later: true });
+      label = "new";
+      await sql`update offchain.contract_metadata set due_at = now()`;
+      expect(await read()).toEqual({ name: "new", is_later: null });
+    },
+  );
 });
 
 test("new tokens and retries that are claimed together are read a multicall at a time", async () => {
