@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Hono } from "hono";
@@ -515,6 +516,45 @@ test("a drain answers those whom the kernel has let in while the process was bus
   const closed = own.close();
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*connection: close/i);
   await closed;
+});
+
+/** Asks on a new connection each time, 12 at a time, until none is taken any more. Tells what came of those that were. */
+const ASK_ANEW = `
+  const { once } = require("node:events");
+  const { connect } = require("node:net");
+  const { parentPort, workerData } = require("node:worker_threads");
+  const outcomes = {};
+  async function askAnew() {
+    for (;;) {
+      const socket = connect(workerData, "127.0.0.1");
+      const isTaken = await once(socket, "connect").then(() => true, () => false);
+      if (!isTaken) return;
+      const ended = once(socket, "close").catch(({ code }) => [code]);
+      socket.resume().write("GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n");
+      const [code] = await ended;
+      outcomes[code || "answered"] = (outcomes[code || "answered"] ?? 0) + 1;
+    }
+  }
+  Promise.all(Array.from({ length: 12 }, askAnew)).then(() => parentPort.postMessage(outcomes));
+`;
+
+test("a drain answers those whom the kernel lets in while it handles what others ask", async () => {
+  const app = new Hono<Env>();
+  let asked = 0;
+  app.get("/", (c) => {
+    asked += 1;
+    for (const until = performance.now() + 3; performance.now() < until;);
+    return c.text("ok");
+  });
+  for (let drain = 0; drain < 3; drain += 1) {
+    const own = await listen({ app, drain: () => {} }, { host: "127.0.0.1", port: 0 });
+    const clients = new Worker(ASK_ANEW, { eval: true, workerData: Number(new URL(own.url).port) });
+    const outcomes = once(clients, "message");
+    asked = 0;
+    await expect.poll(() => asked).toBeGreaterThan(50);
+    await own.close();
+    expect(await outcomes).toEqual([{ answered: expect.any(Number) as number }]);
+  }
 });
 
 test("a drain answers the next request of a connection that is kept, and says that it was the last", async () => {
