@@ -4,10 +4,11 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createTestApi, openApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { countWaiting } from "../test/database.ts";
 import { APES, seed } from "../test/seed.ts";
+import { createKey, revokeKey } from "./key/key.ts";
 import { ANSWER_WITHIN_MS } from "./sql/deadline.ts";
 import type { Api } from "./server.ts";
 
@@ -212,6 +213,36 @@ test("with a database that hangs requests end, and the process stays well", asyn
   for (let n = 0; n < 5; n += 1) expect((await ask(TOKENS)).status).toBe(503);
   expect(performance.now() - started).toBeLessThan(ANSWER_WITHIN_MS);
   proxy.block(false);
+  await until(TOKENS, 200);
+});
+
+test("keys that a replica has are taken while the primary is gone or hangs, and others are told to come again", async () => {
+  const replica = await createTestApi();
+  onTestFinished(replica.stop);
+  await seed(replica.sql);
+  const { key: known } = await createKey(replica.sql, { name: "known" });
+  const { key: revoked } = await createKey(replica.sql, { name: "revoked, which the replica knows" });
+  const { key: late, prefix } = await createKey(replica.sql, { name: "revoked, which it doesn't know yet" });
+  await revokeKey(replica.sql, { named: revoked });
+  for (const row of await replica.sql`select key_hash, prefix, name, revoked_at from offchain.api_key`)
+    await t.sql`insert into offchain.api_key ${t.sql(row)}`;
+  await t.sql`update offchain.api_key set revoked_at = now() - interval '2 minutes' where prefix = ${prefix}`;
+  const url = new URL(t.url);
+  url.port = String(proxy.port);
+  for (const [leave, comeBack] of [
+    [proxy.goAway, proxy.comeBack],
+    [() => proxy.block(true), () => proxy.block(false)],
+  ] as const) {
+    // New each time: what it has seen before isn't asked for.
+    const other = await openApi(url.href, { readUrl: replica.url });
+    onTestFinished(other.stop);
+    const use = async (key: string) => (await other.app.request(TOKENS, { headers: { "x-api-key": key } })).status;
+    const useAll = () => Promise.all([known, revoked, "nft_never_seen", late].map(use));
+    await leave();
+    expect(await useAll()).toEqual([200, 503, 503, 200]);
+    await comeBack();
+    await expect.poll(useAll, { timeout: 5000 }).toEqual([200, 401, 401, 401]);
+  }
   await until(TOKENS, 200);
 });
 

@@ -103,7 +103,12 @@ export async function createApi({
   isUpgrading?: () => boolean;
 }): Promise<Api> {
   const monitor = await startMonitor({ sql: databases.monitor, log, isUpgrading });
-  const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
+  const keyCheck = createKeyCheck({
+    sql: databases.write.mainnet,
+    read: databases.read.mainnet,
+    apiKeys: config.apiKeys,
+    log,
+  });
   const metrics = createMetrics({ monitor });
   const redis = config.redisUrl ? await createRedisStore(config.redisUrl, { log }) : undefined;
   const store = redis?.store ?? createPostgresStore(databases.write.mainnet);

@@ -42,13 +42,20 @@ export const hexOf = (tokenId: bigint | number) => `0x${BigInt(tokenId).toString
 export async function openApi(
   url: string,
   {
+    readUrl = url,
     env = {},
     config = {},
     log = () => {},
     ...more
-  }: { env?: Record<string, string>; config?: Partial<ApiConfig>; log?: Log; createPages?: CreatePages } = {},
+  }: {
+    readUrl?: string;
+    env?: Record<string, string>;
+    config?: Partial<ApiConfig>;
+    log?: Log;
+    createPages?: CreatePages;
+  } = {},
 ): Promise<Api & { databases: Databases }> {
-  const databases = openDatabases({ url, readUrl: url });
+  const databases = openDatabases({ url, readUrl });
   const unlimited = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", ...env });
   const api = await createApi({ config: { ...unlimited, ...config }, databases, log, ...more });
   const stop = async () => {

@@ -9,7 +9,7 @@ const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
 test("a process that couldn't ask for revoked keys for a minute asks for each key anew", async () => {
   const { key, prefix } = await createKey(sql, { name: "revoked meanwhile" });
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-  const keyCheck = createKeyCheck({ sql, apiKeys: [], log: () => {} });
+  const keyCheck = createKeyCheck({ sql, read: sql, apiKeys: [], log: () => {} });
   const look = keyCheck.check(key);
   expect(typeof look === "function" && (await look())).toBeTruthy();
   expect(keyCheck.check(key)).toMatchObject({ isRegistered: true });
@@ -26,7 +26,7 @@ test("uses that couldn't be written are written later, at the latest when the pr
   const { key, prefix } = await createKey(sql, { name: "counted later" });
   const failed = Promise.withResolvers<void>();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const keyCheck = createKeyCheck({ sql, apiKeys: [], log: () => failed.resolve() });
+  const keyCheck = createKeyCheck({ sql, read: sql, apiKeys: [], log: () => failed.resolve() });
   const caller = { keyHash: hashKey(key), isRegistered: true };
   await sql`alter table offchain.api_key rename to api_key_hidden`;
   keyCheck.count(caller);

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { addKeyUse, type Caller, hashKey, isKeyValid, listRevokedLately } from "./key.ts";
 import { describeError, type Log } from "../log.ts";
+import { within } from "../sql/deadline.ts";
 
 /** Finds the caller with a key in the database. Undefined if the key is unknown or revoked. */
 export type FindCaller = () => Promise<Caller | undefined>;
@@ -19,6 +20,8 @@ export type KeyCheck = {
 
 /** How long a revoked key may still be accepted, and an unknown key is remembered as such. */
 const REVOCATION_MS = 2000;
+/** How long the primary has to tell whether a key is valid, until the replica is asked. */
+const PRIMARY_WITHIN_MS = 1500;
 const UNKNOWN_MS = 2000;
 /** After a longer gap than `listRevokedLately` covers, everything remembered is forgotten. */
 const MAX_GAP_MS = 50_000;
@@ -27,8 +30,18 @@ const MAX_REMEMBERED = 100_000;
 /** A longer header is none of our keys, and isn't hashed. */
 const MAX_KEY_LENGTH = 200;
 
-/** Creates the check. `apiKeys` are accepted beside the registered keys. */
-export function createKeyCheck({ sql, apiKeys, log }: { sql: Sql; apiKeys: string[]; log: Log }): KeyCheck {
+/** Creates the check. `apiKeys` are accepted beside the registered keys. `read` may be of a replica. */
+export function createKeyCheck({
+  sql,
+  read,
+  apiKeys,
+  log,
+}: {
+  sql: Sql;
+  read: Sql;
+  apiKeys: string[];
+  log: Log;
+}): KeyCheck {
   const configured = new Map(apiKeys.map((key) => [hashKey(key), { keyHash: hashKey(key), isRegistered: false }]));
   const known = new Map<string, Caller>();
   const unknown = new Map<string, number>();
@@ -37,13 +50,22 @@ export function createKeyCheck({ sql, apiKeys, log }: { sql: Sql; apiKeys: strin
   let isStopped = false;
 
   async function find(keyHash: string): Promise<Caller | undefined> {
-    if (await isKeyValid(sql, { keyHash })) {
-      const caller = { keyHash, isRegistered: true };
+    const caller = { keyHash, isRegistered: true };
+    try {
+      if (await within(PRIMARY_WITHIN_MS, isKeyValid(sql, { keyHash }))) {
+        remember(known, keyHash, caller);
+        return caller;
+      }
+      remember(unknown, keyHash, Date.now() + UNKNOWN_MS);
+      return undefined;
+    } catch (error) {
+      // A replica may lack the last ones.
+      if (!(await isKeyValid(read, { keyHash }).catch(() => false))) throw error;
       remember(known, keyHash, caller);
+      // And it may not know yet that this one was revoked, however long ago.
+      setTimeout(() => known.delete(keyHash), REVOCATION_MS).unref();
       return caller;
     }
-    remember(unknown, keyHash, Date.now() + UNKNOWN_MS);
-    return undefined;
   }
 
   async function forgetRevoked(): Promise<void> {
