@@ -6,12 +6,13 @@ import { type Log, markBegun } from "../indexer/network-report.ts";
 import { findChain, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
 import { prepareDatabase, requireDatabase } from "./database-check.ts";
-import { exitWith, outliveReader, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
+import { endInTime, exitWith, outliveReader, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
 
 takeNoArguments();
 outliveReader();
 const config = readConfigOrExit();
 const signal = stopSignal();
+endInTime(signal);
 try {
   if (!config.networks.mainnet)
     throw new ConfigError("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");

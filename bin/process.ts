@@ -42,6 +42,15 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** How long a part may take to end. Its parts have limits of their own; a database or a node that hangs has none. */
+const END_WITHIN_MS = 10_000;
+
+/** Ends the process so long after the signal, whatever it still waits for: else who told it to end would have to kill it. */
+export function endInTime(signal: AbortSignal): void {
+  const end = () => exit("What is under way is given up: it isn't answered. Started again, all goes on where it was.");
+  signal.addEventListener("abort", () => void setTimeout(end, END_WITHIN_MS).unref());
+}
+
 /** What the indexer ends with where another version took over: no fault, and nothing to start again by itself. */
 export const SUPERSEDED_CODE = 20;
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { isFollowed } from "../offchain/network.ts";
 import { withDatabase } from "../postgres/pool.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { countWaiting, createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { serveOrigin } from "../test/origin.ts";
 import { serveRpc } from "../test/rpc-server.ts";
@@ -161,6 +161,23 @@ test("a node that can't be reached keeps it from nothing", async () => {
   await sleep(1000);
   await worker.stop();
   expect(await worker.ended).toBe(0);
+});
+
+test("it ends in time though its database doesn't answer, and says so", async () => {
+  await report(CHAIN_ID);
+  const worker = start({ MAINNET_RPC_URL: rpc.url });
+  await untilConnected();
+  const sql = postgres(database.url, { max: 2 });
+  await sql.begin(async (tx) => {
+    await tx`lock table offchain.network`;
+    await expect.poll(() => countWaiting(sql)).toBeGreaterThan(0);
+    await worker.stop();
+  });
+  await sql.end();
+  expect(await worker.ended).toBe(1);
+  expect(worker.output()).toBe(
+    "What is under way is given up: it isn't answered. Started again, all goes on where it was.\n",
+  );
 });
 
 test("what was done since it last told is told at the end, with the time that it took", async () => {

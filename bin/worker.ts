@@ -29,7 +29,7 @@ import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../postgres/pool.ts";
 import { describeOtherChain, exitOnOtherChain, findOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database-check.ts";
-import { exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
+import { endInTime, exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
@@ -54,6 +54,7 @@ const isSilent = config.logLevel === "silent";
 const connection = { application_name: "worker", synchronous_commit: "off", jit: "off" };
 const sql = createPool(databaseUrl, { max: 16, connection });
 const signal = stopSignal();
+endInTime(signal);
 const fetcher = createFetcher({
   concurrency: config.metadataConcurrency,
   allowHosts: config.fetchAllowHosts,
