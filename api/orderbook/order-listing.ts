@@ -196,15 +196,20 @@ export const HAS_OWN_OFFER = `
 
 /**
  * When the newest listing of `token` in `table` was placed or last changed, or its maker's counter ended it. Of several
- * that were placed in the same second, as in one block, each is the newest.
+ * that were placed in the same second, as in one block, each is the newest. Seaport cancels what is over, too: that
+ * changes nothing.
  */
-const newestListing = (table: string, { state = table, updated, join = "", condition = "true" }: NewestListing) => `
+const newestListing = (table: string, { state = table, join = "", condition = "true" }: NewestListing = {}) => `
   (
     select max(newest.updated_timestamp)
     from (
       select
         greatest(
-          ${updated},
+          ${table}.placed_timestamp,
+          case
+            when ${state}.is_cancelled and ${state}.updated_timestamp >= ${table}.end_time then null
+            else ${state}.updated_timestamp
+          end,
           case
             when ${state}.is_cancelled or ${state}.filled >= ${table}.quantity then null
             when token.is_listed and token.order_hash = ${table}.order_hash then null
@@ -226,7 +231,7 @@ const newestListing = (table: string, { state = table, updated, join = "", condi
     ) as newest
   )
 `;
-type NewestListing = { state?: string; updated: string; join?: string; condition?: string };
+type NewestListing = { state?: string; join?: string; condition?: string };
 
 /**
  * When something last happened to `token`, a row of `listed`, or to its listing that was placed last, in Unix seconds.
@@ -238,10 +243,9 @@ export const UPDATED_TIMESTAMP = `
   greatest(
     ${ofNewestEvent("token_event.timestamp")},
     case when token.is_listed then token.updated_timestamp end,
-    ${newestListing("trade_order", { updated: "trade_order.updated_timestamp" })},
+    ${newestListing("trade_order")},
     ${newestListing("signed_order", {
       state: "state",
-      updated: "greatest(signed_order.placed_timestamp, state.updated_timestamp)",
       join: `
         left join trade_order as state
           on state.exchange_address = signed_order.exchange_address

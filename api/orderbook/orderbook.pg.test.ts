@@ -93,14 +93,22 @@ describe("a token", () => {
     await place(2, { start_amount: "900", end_time: 1_700_000_400, ...at(1_700_000_300) });
     expect(await ape()).toMatchObject({ is_listed: "true", updated_timestamp: "1700000300" });
     const over = { is_open: false, is_cancelled: true };
-    await t.sql`update onchain_mainnet.trade_order set ${t.sql({ ...over, updated_timestamp: 1_700_000_500 })}`;
-    expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000500" });
+    const cancel = (timestamp: number) =>
+      t.sql`update onchain_mainnet.trade_order set ${t.sql({ ...over, updated_timestamp: timestamp })}`;
+    await cancel(1_700_000_399);
+    expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000399" });
+    // Seaport cancels also what has ended before.
+    await cancel(1_700_000_400);
+    expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000300" });
     const sent = { placed_timestamp: 1_700_000_600 };
     await storeOrder(t.sql, 3, sent);
     expect(await ape()).toMatchObject({ is_listed: "true", updated_timestamp: "1700000600" });
     const state = { side: null, contract_address: null, token_id: null, quantity: null, placed_timestamp: null };
     await place(3, { ...state, ...over, updated_timestamp: 1_700_000_700 });
     expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000700" });
+    await t.sql`update offchain.signed_order set end_time = 1_700_000_700`;
+    expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000600" });
+    await t.sql`update offchain.signed_order set end_time = 1_700_000_701`;
     // An offer is not something that happened to the token.
     await place(4, { side: "offer", maker: BOB, operator: null, ...at(1_700_000_800) });
     expect(await ape()).toMatchObject({ has_offer: "true", updated_timestamp: "1700000700" });
