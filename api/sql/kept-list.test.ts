@@ -92,6 +92,21 @@ test("a short list is always current", async () => {
   for (const number of [1, 2, 3]) expect(await lists.askAndEnd()).toBe(number);
 });
 
+test("a short list is shared by those who came before it was begun, a long one also by those who came later", async () => {
+  for (const [entries, numbers] of [
+    [1000, [1, 2, 2]],
+    [1001, [1, 1, 1]],
+  ] as const) {
+    const lists = createLists({ entries });
+    const asked = [lists.ask(), lists.ask(), lists.ask()];
+    lists.end();
+    await asked[0];
+    await nextTurn();
+    lists.end();
+    expect(await Promise.all(asked)).toEqual(numbers);
+  }
+});
+
 test("a list that is larger than what is kept of all is kept while it is the only one", async () => {
   const lists = createLists({ entries: 3_000_000 });
   await lists.askAndEnd();

@@ -1,7 +1,7 @@
 /**
- * Caches of lists that many requests use. Short lists are made anew for each request, so they are always current. A
- * long list is used for a time that grows with how long it took to make, so that making it takes at most a twentieth of
- * the work.
+ * Caches of lists that many requests use. Short lists are always current: a request shares one only with others that came
+ * before it was begun. A long list is used for a time that grows with how long it took to make, so that making it takes at
+ * most a twentieth of the work.
  */
 
 /** Lists up to this size aren't cached. */
@@ -64,6 +64,12 @@ export function createKeptLists<T>({
     const known = kept.get(key);
     const age = known ? performance.now() - known.madeAt : Infinity;
     if (known && age < known.lifetime) return known.value;
+    if (!known && loading.has(key)) {
+      // It was begun before this request came. Unless it turns out to be long, it isn't current enough for it.
+      await loading.get(key);
+      const made = kept.get(key);
+      if (made) return made.value;
+    }
     let made = loading.get(key);
     if (!made) {
       made = make(key, load).finally(() => loading.delete(key));
