@@ -155,8 +155,8 @@ export const listPortfolioRoute = defineRoute({
   operationId: "listPortfolioCollections",
   summary: "Collections of the main network of which an account holds a token, those with most tokens first",
   description:
-    "By the number of tokens that somebody holds, as counted a moment ago, then by address. What an account has of more " +
-    "than a thousand tokens, those of hidden contracts counted, is as of a moment ago too.",
+    "By the number of tokens that somebody holds, as counted a moment ago, then by address. For an account with more than " +
+    "a thousand tokens, those of hidden contracts counted, or listings, fillable or not, all of it is as of a moment ago.",
   params: UserParams,
   query: PageNumberQuery,
   answer: pageOf(PortfolioCollection, "collection_count"),
@@ -190,7 +190,8 @@ const exampleTerms = {
 };
 const LONG_LISTS =
   "Lists of more than a thousand tokens, burned ones and those of hidden contracts counted, are in the order of a moment " +
-  "ago; what is said of each token is of this second.";
+  "ago, and so are those by price or of what is on sale for which there are more than a thousand listings, fillable or " +
+  "not; what is said of each token is of this second.";
 
 export const listTokensRoute = defineRoute({
   ...marketplace,
