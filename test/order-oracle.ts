@@ -80,7 +80,7 @@ function isApproved(world: World, { contract_address, token_id, maker, operator 
 }
 
 const isOfStandard = (token: Token, { token_standard }: Order) =>
-  token_standard === null || token_standard === token.standard;
+  token_standard === null ? token.standard !== "ERC1155" : token_standard === token.standard;
 
 function isFillable(world: World, token: Token, order: Standing): boolean {
   const holds =

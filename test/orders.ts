@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { addressOf, hashOf, MAINNET_ID, ZERO } from "./api.ts";
-import { ALICE, APES } from "./seed.ts";
+import { ALICE, APES, ITEMS, PUNKS } from "./seed.ts";
 
 export const EXCHANGE = addressOf(0x5ea);
 export const CONDUIT = addressOf(0xc0d);
@@ -16,6 +16,7 @@ const orderOf = (hash: number, order: Record<string, unknown>) => ({
   maker: ALICE,
   contract_address: APES,
   token_id: "1",
+  token_standard: order.contract_address === PUNKS ? null : order.contract_address === ITEMS ? "ERC1155" : "ERC721",
   quantity: "1",
   currency_address: ZERO,
   start_amount: "1000",

@@ -600,7 +600,13 @@ describe("what many sell", () => {
   const many = addressOf(0x3a47);
   const places = /\/explorer\/token\/mainnet\/0x[\da-f]{40}\/(\d+)"/g;
   const sell = (hash: number, maker: string, order: Record<string, unknown>) =>
-    placeOrder(api.sql, hash, { maker, contract_address: many, operator: null, ...order });
+    placeOrder(api.sql, hash, {
+      maker,
+      contract_address: many,
+      token_standard: "ERC1155",
+      operator: null,
+      ...order,
+    });
 
   beforeAll(async () => {
     const main = inserter(api.sql);

@@ -49,17 +49,24 @@ const isInRange =
 /**
  * The same for all tokens at once, for a page that has almost all of a contract's tokens between its first and its
  * last. It is a full join because Postgres can't do that as a nested loop, the only join that our connections would use
- * otherwise: a page has 10,000 pairs. The side stands in a `case` because the planner may otherwise take the index of
- * all listings by price: for a contract with half a million listings that read 506,000 buffers a page.
+ * otherwise: a page has 10,000 pairs. Listings of others than the one owner of a token match none, so that they are left
+ * out before anything is sorted. The side stands in a `case` because the planner may otherwise take the index of all
+ * listings by price: for a contract with half a million listings that read 506,000 buffers a page.
  */
 export const joinListingsInRange = (contractAddress: string) => `
-  full join ${openOrders(
-    (table) => `
-      ${isInRange(contractAddress)(table)}
-      and case when ${table}.side = 'listing' then true else false end
-    `,
-  )} as trade_order
+  full join (
+    select
+      trade_order.*,
+      case when trade_order.token_standard = 'ERC1155' then ''::bytea else trade_order.maker end as owner
+    from ${openOrders(
+      (table) => `
+        ${isInRange(contractAddress)(table)}
+        and case when ${table}.side = 'listing' then true else false end
+      `,
+    )} as trade_order
+  ) as trade_order
     on trade_order.token_id = page.token_id
+    and trade_order.owner = coalesce(page.owner, ''::bytea)
 `;
 
 /** Joins each token of such a page with `offer`, a row that exists where there may be an offer for the token. */
@@ -85,7 +92,8 @@ export const joinOffersInRange = (contractAddress: string) => `
 /**
  * The beginning of a statement, which goes on with `from listed`. A row of `listed` is a token of `page` with `columns`
  * (at least those that `isFillable` needs) and the terms of its best listing, valid only where `is_listed`. The best
- * listing is the cheapest now; any in the chain's own currency comes before all others.
+ * listing is the cheapest now; any in the chain's own currency comes before all others. What a full join brings besides
+ * the page's tokens is left out by a `case`: of a plain condition the planner would make it a left join, as a nested loop.
  */
 export const withListings = ({
   page,
@@ -130,7 +138,7 @@ export const withListings = ({
       ${columns.map((column) => `page.${column}`).join(", ")},
       ${mayHaveOffer} as may_have_offer,
       (case
-        when page.place is null or trade_order.order_hash is null then false
+        when trade_order.order_hash is null then false
         else ${isFillable("trade_order", "page")}
       end) is true as is_listed,
       trade_order.exchange_address,
@@ -152,6 +160,7 @@ export const withListings = ({
       trade_order.quantity - trade_order.filled as quantity
     from page
     ${join}
+    where case when page.place is null then false else true end
     order by
       page.place,
       is_listed desc,

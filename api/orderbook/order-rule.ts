@@ -123,12 +123,12 @@ export const firstRaisedCounter = (order: string) => `
 `;
 
 /**
- * Whether a token is of the standard that its order names, by which the exchange would move it. Orders for CryptoPunks
- * name none, because Seaport has no item type for them.
+ * Whether a token is of the standard that its order names, by which the exchange would move it. Orders at CryptoPunks and
+ * Zora name none: what these move has one owner.
  */
 const isOfStandard = (order: string, token: string) => `
   case
-    when ${order}.token_standard is null then true
+    when ${order}.token_standard is null then ${token}.standard <> 'ERC1155'
     else ${order}.token_standard = ${token}.standard
   end
 `;

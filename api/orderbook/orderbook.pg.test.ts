@@ -269,6 +269,17 @@ describe("a listing counts only while it could be filled", () => {
     expect(await get(`token/${PUNKS}/100`)).toMatchObject({ is_listed: "true", order_hash: hashOf(4) });
   });
 
+  test("an order that names no kind is for a token of one owner", async () => {
+    await reset();
+    const ask = { token_standard: null, operator: null, counter: null };
+    await place(1, ask);
+    expect(await ape()).toMatchObject({ is_listed: "true", order_hash: hashOf(1) });
+    await place(2, { ...ask, contract_address: ITEMS, token_id: "7" });
+    expect(await get(`token/${ITEMS}/7`)).toMatchObject({ is_listed: "false" });
+    const { body } = await t.get(`/orderbook/tokens/collection/${ITEMS}`);
+    expect(body.result.map(({ is_listed }) => is_listed)).not.toContain("true");
+  });
+
   test("units: what is left is on sale while the seller holds as many", async () => {
     await reset();
     const units = { contract_address: ITEMS, token_id: "7", quantity: "6", start_amount: "601", operator: null };

@@ -101,7 +101,6 @@ const statement = (page: string, orders: { join: string; mayHaveOffer?: string }
   })}
   select ${columns}
   from listed as token
-  where token.place is not null
 `;
 const inOrder = (select: string) => `${select} order by token.contract_address, token.token_id`;
 

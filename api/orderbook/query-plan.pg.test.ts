@@ -341,10 +341,23 @@ test("listings on the chain by others than the owner are left out before the bes
   await list(SPAMMER, "foreign", 5000);
   await list(WHALE, "own", 2);
   const keys = [{ contract_address: QUIET, token_id: String(id) }];
-  const steps = await explain(database.url, (on) => findOrderbookItems(streamOf(on), { ...token, tokens: keys }));
-  expect(steps.filter(({ kind, rows }) => kind === "Sort" && rows > 2)).toEqual([]);
+  const quiet = { ...token, contractAddress: QUIET };
+  for (const query of [
+    (on: Sql) => findOrderbookItems(streamOf(on), { ...token, tokens: keys }),
+    // Beside the other token of the collection.
+    (on: Sql) => listCollectionItems(streamOf(on), { ...quiet, after: undefined, limit }),
+    async (on: Sql) => {
+      const { page } = await createTokenLists(on)(quiet, select, { offset: 0, limit });
+      return writeCollectionPage(streamOf(on), { ...quiet, page, isBuyNow: false, about: {} });
+    },
+  ]) {
+    const steps = await explain(database.url, query);
+    expect(steps.filter(({ kind, rows }) => kind === "Sort" && rows > 3)).toEqual([]);
+  }
   const [row] = await listOrderbookTokens(sql, { ...token, tokens: keys });
   expect(row).toMatchObject({ maker: WHALE, current_price: "1" });
+  const rows = await listCollectionTokens(sql, { ...quiet, after: undefined, limit });
+  expect(rows).toMatchObject([{ order_hash: null }, { maker: WHALE, current_price: "1" }]);
 });
 
 test("of offers on the chain, which need no money, the newest are looked at, and none that were signed for other contracts", async () => {
