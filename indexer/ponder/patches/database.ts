@@ -151,17 +151,13 @@ const rowsOf = (table, rows) => {
     });
     return sql\`select * from unnest(\${sql.join(lists, sql\`, \`)})\`;
 };
+const insertInto = (db, table) => ({ values: (rows) => db.insert(table).select(rowsOf(table, rows)) });
 import { unionAll, }`,
     ...Object.fromEntries(
-      ["log", "block", "transaction"].map((row) => [
-        `
-                    .values(${row}s
-                    .slice(i, i + batchSize)
-                    .map((${row}) => encode${row[0]?.toUpperCase()}${row.slice(1)}({ ${row}, chainId })))`,
-        `
-                    .select(rowsOf(PONDER_SYNC.${row}s, ${row}s
-                    .slice(i, i + batchSize)
-                    .map((${row}) => encode${row[0]?.toUpperCase()}${row.slice(1)}({ ${row}, chainId }))))`,
+      ["logs", "blocks", "transactions"].map((table) => [
+        `db
+                    .insert(PONDER_SYNC.${table})`,
+        `insertInto(db, PONDER_SYNC.${table})`,
       ]),
     ),
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-store/index.js", find, replace })),

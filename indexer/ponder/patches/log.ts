@@ -72,20 +72,11 @@ export const LOG_PATCHES: readonly Patch[] = [
   // that want more topics or data failed, which took longer than by the right one.
   ...Object.entries({
     "import { decodeEventLog }": `
-const sizes = new WeakMap();
-const sizeOf = (abiItem) => {
-    let size = sizes.get(abiItem);
-    if (size === undefined) {
-        const indexed = abiItem.inputs.filter((input) => input.indexed).length;
-        size = { lastTopic: indexed, words: abiItem.inputs.length - indexed };
-        sizes.set(abiItem, size);
-    }
-    return size;
-};
 /** Whether a log has a topic or a word at least for each of an event's inputs. */
-const isLongEnough = ({ topics, data }, abiItem) => {
-    const { lastTopic, words } = sizeOf(abiItem);
-    return Boolean(topics[lastTopic]) && (words === 0 || data.length >= 2 + 64 * words);
+const isLongEnough = ({ topics, data }, { inputs }) => {
+    const indexed = inputs.filter((input) => input.indexed).length;
+    const words = inputs.length - indexed;
+    return Boolean(topics[indexed]) && (words === 0 || data.length >= 2 + 64 * words);
 };
 import { decodeEventLog }`,
     [`
