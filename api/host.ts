@@ -1,5 +1,8 @@
+import type { Hono } from "hono";
+import { getPath } from "hono/utils/url";
 import type { Config } from "../config.ts";
 import { toComparedHost } from "../config-value.ts";
+import type { Env } from "./http/request-state.ts";
 
 /** Paths that mean the same under every host name. */
 const COMMON =
@@ -24,5 +27,19 @@ export function createPathOf({
     const name = toComparedHost(host);
     const prefix = prefixes.get(name) ?? prefixes.get(name.replace(/:\d+$/, "")) ?? "";
     return prefix === "" || path === "/" || COMMON.test(path) ? path : prefix + path;
+  };
+}
+
+/** How a router finds paths, for its options: nothing where no host name is configured. */
+export function createPathOption(config: Pick<Config, "hosts">): ConstructorParameters<typeof Hono<Env>>[0] {
+  const pathOf = createPathOf(config);
+  if (!pathOf) return {};
+  return {
+    getPath: (request, options) => {
+      // If the request target is a whole URL, its host counts, not the Host header.
+      const isWhole = options?.env?.incoming?.url?.startsWith("/") === false;
+      const host = isWhole ? new URL(request.url).host : request.headers.get("host");
+      return pathOf(host ?? undefined, getPath(request));
+    },
   };
 }

@@ -2,21 +2,17 @@ import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { type Config, type Network, NETWORKS } from "../config.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
-import { createSeldom } from "../offchain/seldom.ts";
 import { createAdmission } from "./key/admission.ts";
-import { createClientAddress } from "./http/client-address.ts";
 import type { Databases } from "./sql/database.ts";
 import { createDocsApi } from "./docs/docs-api.ts";
-import { HEADERS } from "./docs/openapi-text.ts";
-import { HttpError, notFound, quote, toHttpError } from "./http/errors.ts";
-import { type Env, createRequestState } from "./http/request-state.ts";
-import { send } from "./http/send.ts";
-import { createPathOf } from "./host.ts";
+import { notFound, quote } from "./http/errors.ts";
+import type { Env } from "./http/request-state.ts";
+import { createPathOption } from "./host.ts";
 import { createIndexerApi } from "./token/indexer-api.ts";
 import { createKeyApi } from "./key/key-api.ts";
 import { createKeyCheck } from "./key/key-check.ts";
 import { createKeyRegistration, type KeyRegistration } from "./key/key-registration.ts";
-import { describeError, type Log } from "./log.ts";
+import type { Log } from "./log.ts";
 import { type CollectionRank, createCollectionRank } from "./marketplace/collection-rank.ts";
 import { createMarketplaceApi } from "./marketplace/marketplace-api.ts";
 import { createMediaApi } from "./media-api.ts";
@@ -25,6 +21,8 @@ import { type Monitor, startMonitor } from "./monitor.ts";
 import { createOrderbookApi } from "./orderbook/orderbook-api.ts";
 import { createRateLimit } from "./key/rate-limit.ts";
 import { createPostgresStore, createRedisStore } from "./key/rate-store.ts";
+import { createRefuse } from "./refusal.ts";
+import { createRequestFrame } from "./request-frame.ts";
 import { createServiceApi } from "./service-api.ts";
 
 /** What the API needs of the configuration. */
@@ -76,17 +74,6 @@ export type Api = {
   stop: () => Promise<void>;
 };
 
-/**
- * Headers that scripts of other sites may read: all that are documented. Sent only to requests with an Origin header,
- * which browsers send.
- */
-const EXPOSED_HEADERS = Object.keys(HEADERS).join(", ").toLowerCase();
-const PREFLIGHT_HEADERS = {
-  "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
-  "access-control-allow-headers": "x-api-key, content-type, if-none-match, range, if-range",
-  "access-control-max-age": "86400",
-};
-
 /** All APIs of one process on one port. */
 export async function createApi({
   config,
@@ -114,75 +101,20 @@ export async function createApi({
   const store = redis?.store ?? createPostgresStore(databases.write.mainnet);
   const rates = { limit: config.rateLimit, burst: config.rateBurst };
   const rateLimit = createRateLimit({ ...rates, store, isStoreUp: () => redis !== undefined || monitor.isReachable() });
-  const clientAddressOf = createClientAddress(config);
-  const pathOf = createPathOf(config);
+  const refuse = createRefuse({ monitor, log });
   let isDraining = false;
 
-  const app = new Hono<Env>(
-    pathOf
-      ? {
-          getPath: (request, options) => {
-            // If the request target is a whole URL, its host counts, not the Host header.
-            const isWhole = options?.env?.incoming?.url?.startsWith("/") === false;
-            const host = isWhole ? new URL(request.url).host : request.headers.get("host");
-            return pathOf(host ?? undefined, getPath(request));
-          },
-        }
-      : {},
+  const app = new Hono<Env>(createPathOption(config));
+  app.use(
+    createRequestFrame({
+      trustedProxies: config.trustedProxies,
+      metrics,
+      log,
+      isPage: (path) => pages?.isPage(path) === true,
+      isDraining: () => isDraining,
+    }),
   );
-
-  app.use(async (c, next) => {
-    const socketAddress = c.env?.incoming?.socket.remoteAddress;
-    const state = createRequestState({
-      clientAddress: clientAddressOf(socketAddress, c.req.header("x-forwarded-for")),
-    });
-    c.set("state", state);
-    state.headers["x-request-id"] = state.requestId;
-    state.headers.vary = "accept-encoding";
-    // Key registration and the explorer's pages are closed to other sites: their scripts can't register keys in a
-    // visitor's name, send forms or read the answers.
-    if (c.req.path !== "/keys" && !pages?.isPage(c.req.path)) {
-      state.headers["access-control-allow-origin"] = "*";
-      if (c.req.header("origin") !== undefined) state.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
-      if (c.req.method === "OPTIONS") Object.assign(state.headers, PREFLIGHT_HEADERS);
-    }
-    await next();
-    if (isDraining) c.res.headers.set("connection", "close");
-    if (c.req.method === "HEAD") state.bytes = 0;
-    metrics.observe(state, c.req.method);
-    log("info", "request", {
-      request_id: state.requestId,
-      method: c.req.method,
-      path: c.req.path.slice(0, 500),
-      status: state.status,
-      bytes: state.bytes,
-      duration_ms: Math.round((performance.now() - state.startedAt) * 100) / 100,
-      client: state.clientAddress,
-    });
-  });
-
   app.use(createAdmission({ keyCheck, rateLimit, rates }));
-
-  const isToTell = createSeldom();
-  /** Says why the database refuses requests, as for a full disk. That it can't be reached, the monitor says. */
-  const tellRefusal = (error: unknown) => {
-    const { code } = error as { code?: unknown };
-    if (monitor.isReachable() && isToTell(String(code)))
-      log("warn", "the database refuses requests", describeError(error));
-  };
-
-  const refuse = (error: unknown, c: Context<Env>) => {
-    const known = toHttpError(error);
-    if (!known) log("error", "request failed", { request_id: c.get("state").requestId, ...describeError(error) });
-    else if (error !== known) tellRefusal(error);
-    const { status, message, headers, type } =
-      known ?? new HttpError(500, "Something went wrong on our side. The request id helps to find out what.");
-    return send(c, {
-      status,
-      body: JSON.stringify({ type, message }),
-      headers: { "cache-control": "no-store", ...headers },
-    });
-  };
   app.onError((error, c) => (pages?.isRead(c) ? pages.refuse(error, c) : refuse(error, c)));
   app.notFound((c) =>
     refuse(notFound(`There is nothing at ${quote(getPath(c.req.raw))}. /openapi.json lists what is.`), c),
