@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Sql } from "postgres";
-import { numberToHex } from "viem";
+import { type Hex, numberToHex } from "viem";
 import { findContract } from "../token/contract.ts";
 import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
@@ -11,6 +11,7 @@ import type { RateStore } from "../key/rate-store.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
+import type { OrderBody } from "./order-body.ts";
 import { createOrderNodes } from "./order-nodes.ts";
 import { listHistory } from "./order-history.ts";
 import { findSignedOrder } from "./signed-order.ts";
@@ -38,6 +39,16 @@ import { refuseOtherMethods } from "../http/route.ts";
 import { createTokenLoader } from "../token/token-loader.ts";
 import type { Moment } from "./trade-order.ts";
 
+/** What signed orders are checked with, and where they are stored. */
+type IntakeOptions = {
+  write: Sql;
+  monitor: Monitor;
+  rpcUrls: readonly string[] | undefined;
+  extraExchanges: readonly string[];
+  store: RateStore;
+  log: Log;
+};
+
 /**
  * The Orderbook API of the main network. Signed orders are stored through `write`, and taken only if `rpcUrls` names
  * nodes to check them with. `read` and `stream` may read from a replica.
@@ -45,46 +56,15 @@ import type { Moment } from "./trade-order.ts";
 export function createOrderbookApi({
   read,
   stream,
-  write,
-  monitor,
-  rpcUrls,
-  extraExchanges,
-  store,
-  log,
-}: {
-  read: Sql;
-  stream: RowStream;
-  write: Sql;
-  monitor: Monitor;
-  rpcUrls: readonly string[] | undefined;
-  extraExchanges: readonly string[];
-  store: RateStore;
-  log: Log;
-}): Hono<Env> {
+  ...intake
+}: IntakeOptions & { read: Sql; stream: RowStream }): Hono<Env> {
+  const { monitor, extraExchanges } = intake;
   const app = new Hono<Env>();
   const loadToken = createTokenLoader((tokens) => {
     const { chainId, now } = monitor.require("mainnet");
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
-  const chainIdOf = () => monitor.require("mainnet").chainId;
-  const openChain =
-    rpcUrls &&
-    createOrderNodes({
-      rpcUrls,
-      chain: {
-        id: chainIdOf,
-        onOther: (host, chain_id) =>
-          log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
-      },
-    });
-  const budget = createClientBudget({
-    store,
-    name: "order",
-    most: ORDERS_PER_MINUTE,
-    seconds: 60,
-    what: "orders",
-    each: "a minute",
-  });
+  const take = createIntake(intake);
   const mount = createLiveMount();
 
   mount(app, getOrderbookTokenRoute, {
@@ -166,13 +146,7 @@ export function createOrderbookApi({
 
   mount(app, createOrderRoute, {
     handle: async ({ body }, c) => {
-      const { chainId, now } = monitor.require("mainnet");
-      if (!openChain)
-        throw unavailable(
-          "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
-        );
-      await budget.take(c.get("state").clientAddress);
-      const order_hash = await takeOrder(write, openChain(), { chainId, body, extraExchanges, now });
+      const order_hash = await take(body, { clientAddress: c.get("state").clientAddress });
       return JSON.stringify({ result: { order_hash } });
     },
   });
@@ -198,6 +172,42 @@ export function createOrderbookApi({
     if (!token) throw unknownToken(contractAddress, tokenId);
     return token;
   }
+}
+
+/**
+ * Creates the function that takes a signed order of a client, and returns its hash. @throws HttpError 400, 429, 503 where
+ * there is no node to check it with
+ */
+function createIntake({ write, monitor, rpcUrls, extraExchanges, store, log }: IntakeOptions) {
+  const chainIdOf = () => monitor.require("mainnet").chainId;
+  const openChain =
+    rpcUrls &&
+    createOrderNodes({
+      rpcUrls,
+      chain: {
+        id: chainIdOf,
+        onOther: (host, chain_id) =>
+          log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
+      },
+    });
+  const budget = createClientBudget({
+    store,
+    name: "order",
+    most: ORDERS_PER_MINUTE,
+    seconds: 60,
+    what: "orders",
+    each: "a minute",
+  });
+
+  return async (body: OrderBody, { clientAddress }: { clientAddress: string }): Promise<Hex> => {
+    const { chainId, now } = monitor.require("mainnet");
+    if (!openChain)
+      throw unavailable(
+        "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
+      );
+    await budget.take(clientAddress);
+    return takeOrder(write, openChain(), { chainId, body, extraExchanges, now });
+  };
 }
 
 /** Where an item is in its list. */
