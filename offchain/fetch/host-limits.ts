@@ -1,27 +1,23 @@
 import { createTally } from "../../net/tally.ts";
 import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
+import { openLanes, relieve } from "./host-lanes.ts";
 import type { Line } from "./host-lines.ts";
 import {
+  createHost,
   type Host,
   type IsInTrouble,
   isPromising,
-  isTooLong,
   learn,
   mustWait,
-  createHost,
   PER_HOST,
   postpone,
 } from "./host-record.ts";
-import { createPlaces, findSlow, type Place, putBack, SLOW_MS } from "./places.ts";
+import { createPlaces, type Place } from "./places.ts";
 
 /** For how long what would only wait is postponed, or up to twice that: too many wait before it. */
 const CROWD_MS = 30_000;
 /** How many hosts are remembered. */
 const MAX_HOSTS = 20_000;
-
-/** A lane gives its place to the next lane after so many requests or so long. */
-const LANE_FETCHES = 8;
-const LANE_MS = 200;
 
 /** The limits of all hosts in one process. */
 export type HostLimits = {
@@ -44,10 +40,7 @@ export type HostLimits = {
   countHeldUp: () => number;
 };
 
-/**
- * Limits how many requests run at once, in all and for each host, and pauses hosts that fail. Lanes and not requests
- * wait for places, because waiting for a place costs as much as reading a small document.
- */
+/** Limits how many requests run at once, in all and for each host, and pauses hosts that fail. */
 export function createHostLimits({
   concurrency,
   perHost = PER_HOST,
@@ -78,68 +71,6 @@ export function createHostLimits({
     return host;
   }
 
-  /** Opens as many lanes as the host may have and its requests need. Where these need a distance, the next one later. */
-  function openLanes(host: Host): void {
-    while (host.lanes < host.concurrency && host.lanes - host.running.size < host.lines.size()) {
-      const now = performance.now();
-      if (host.nextAt > now) return openLater(host, host.nextAt - now);
-      host.nextAt = now + host.gapMs;
-      host.lanes++;
-      places.enter({
-        get tenant() {
-          return host.lines.next()?.tenant ?? "";
-        },
-        // Slow hosts, and those that haven't answered yet, share a part of all places.
-        isShared: !host.hasAnswered || host.averageMs >= SLOW_MS,
-        run: (place) => void runLane(host, place),
-        onSlow: (place, ms) => noteSlow(host, place, ms),
-      });
-    }
-  }
-
-  function openLater(host: Host, ms: number): void {
-    host.timer ??= setTimeout(() => {
-      host.timer = undefined;
-      openLanes(host);
-    }, ms);
-  }
-
-  async function runLane(host: Host, place: Place): Promise<void> {
-    const end = performance.now() + LANE_MS;
-    for (let fetches = 0; fetches < LANE_FETCHES && performance.now() < end; fetches++) {
-      const next = host.lines.take();
-      if (!next) break;
-      const { line, request } = next;
-      place.serve(line.tenant);
-      host.running.add(place);
-      await request.run(place);
-      host.running.delete(place);
-      host.lines.end(line);
-      if (host.lanes > host.concurrency || host.gapMs > 0) break;
-    }
-    place.leave();
-    host.lanes--;
-    openLanes(host);
-  }
-
-  /** What is known to be slow by now needn't wait for its turn to be told so, and may leave its lane to another tenant. */
-  function noteSlow(host: Host, place: Place, ms: number): void {
-    const line = host.lines.of(place.tenant);
-    line.averageMs = Math.max(line.averageMs ?? 0, ms);
-    host.lines.shorten(line, () => isTooLong(host, line));
-    relieve(host);
-  }
-
-  /** Sees to it that who is next doesn't wait for slow requests of a tenant with more of them. */
-  function relieve(host: Host): void {
-    const next = host.lines.next();
-    if (!next || host.lanes < host.concurrency) return;
-    if (host.running.size < host.lanes) return places.admit();
-    const heldBy = (tenant: string) => host.lines.of(tenant).busy;
-    const place = findSlow(host.running, { most: host.concurrency, heldBy, least: next.busy });
-    if (place) putBack(place);
-  }
-
   async function runFetch<T extends { kind: string }>(
     host: Host,
     fetch: (place: Place) => Promise<T | Failure>,
@@ -151,7 +82,7 @@ export function createHostLimits({
     const result = await fetch(place);
     place.putBack = undefined;
     learn(host, result, { line, startedAt, isInTrouble });
-    openLanes(host);
+    openLanes(places, host);
     return result;
   }
 
@@ -179,8 +110,8 @@ export function createHostLimits({
             resolve(postpone(host, line));
           },
         });
-        openLanes(host);
-        if (host.lines.next() !== before) relieve(host);
+        openLanes(places, host);
+        if (host.lines.next() !== before) relieve(places, host);
       });
     },
 
