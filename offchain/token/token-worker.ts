@@ -3,15 +3,14 @@ import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
 import { CLAIM_SECONDS } from "../claim.ts";
-import { ID_PLACE, MAX_URI_BYTES } from "../document/document.ts";
-import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
+import type { Failure, Postponed } from "../fetch/failure.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
-import { toStoredDocument } from "../document/stored-document.ts";
 import { type ClaimedToken, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
 import type { TokenOutcome } from "./token-row.ts";
-import { fillInId, hexTokenIdOf, readTokenUris, type TokenUri } from "./token-uri.ts";
-import { MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
+import { type ReadOptions, readToken, type TokenReading } from "./token-reading.ts";
+import { readTokenUris, type TokenUri } from "./token-uri.ts";
+import { MAX_URL_LENGTH } from "../uri/uri.ts";
 import { tellFault } from "../fault.ts";
 
 /**
@@ -34,16 +33,6 @@ const RENEW_MS = (CLAIM_SECONDS.token * 1000) / 3;
 const GRACE_MS = 2000;
 /** The part of a claim that goes to retries, while there are new tokens, too. */
 const DUE_SHARE = 0.25;
-
-/** The longest token id, in decimal digits. */
-const MAX_ID_LENGTH = 78;
-const ID_FORMS = ["hex64", "decimal", "hex"] as const;
-type IdForm = (typeof ID_FORMS)[number];
-/**
- * Failures that can mean that the id has another form. Many servers have status 200 for what they don't find, and an
- * answer without a document or the page of their home.
- */
-const NOT_FOUND = /^(?:http_4(?!29)\d\d|no_document|bad_json)$/;
 
 type TokenWorkerOptions = {
   network: string;
@@ -173,71 +162,8 @@ function lengthOf(uri: TokenUri | Failure | Postponed | undefined): number {
 }
 
 /** Large URIs are read one by one, and everything else gets a turn in between. */
-async function readLarge(token: ClaimedToken, options: ReadOptions): Promise<TokenRead> {
+async function readLarge(token: ClaimedToken, options: ReadOptions): Promise<TokenReading> {
   await setImmediate();
   await options.room();
   return readToken(token, options);
-}
-
-type ReadOptions = {
-  uri: TokenUri | Failure | Postponed;
-  chainId: number;
-  readDocument: DocumentReader;
-  /** Resolves when there is room to write: see `TokenWriter`. */
-  room: () => Promise<void>;
-};
-type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
-
-async function readToken(
-  token: ClaimedToken,
-  { uri: found, chainId, readDocument, room }: ReadOptions,
-): Promise<TokenRead> {
-  if (found.kind === "postponed") return found;
-  if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
-  const hexTokenId = hexTokenIdOf(token);
-  const forms = formsFor(found.uri, token);
-  const places = forms.length > 0 ? found.uri.match(ID_PLACE)!.length : 0;
-  const length = found.uri.length + places * MAX_ID_LENGTH;
-  if (length > MAX_URI_BYTES) {
-    const result = failure("too_large", `A URI of ${length} bytes once its id is in it.`);
-    return { kind: "read", outcome: { token, uri: undefined, result } };
-  }
-  let page: TokenOutcome | undefined;
-  let last: { uri: string; result: Failure } | undefined;
-  let postponed: Postponed | undefined;
-  for (const form of forms.length > 0 ? forms : [undefined]) {
-    const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
-    const source = parseUri(uri);
-    const result = await readDocument(source, { chainId, hexTokenId, contract: token.contract_address, room });
-    if (result.kind === "postponed") {
-      postponed ??= result;
-      // A gateway that can be asked may have it in another form.
-      if (result.others && NOT_FOUND.test(result.others.code)) continue;
-      break;
-    }
-    const { uriFunction } = found;
-    // The only form says nothing of where files are.
-    const idForm = forms.length > 1 ? form : undefined;
-    if (result.kind === "document") {
-      const outcome = { token, uri, result: toStoredDocument(result, { chainId }), uriFunction, idForm };
-      if (!result.isPage) return { kind: "read", outcome };
-      page ??= outcome;
-      continue;
-    }
-    last ??= { uri, result };
-    if (!NOT_FOUND.test(result.code)) break;
-  }
-  return postponed ?? { kind: "read", outcome: page ?? { token, ...last!, uriFunction: found.uriFunction } };
-}
-
-/**
- * The forms to try of the id in a URI, none where it has no place for it. In a URI that contains the document, only
- * ERC-1155 gives {id} a meaning, and one form. Source: EIP-1155.
- */
-function formsFor(uri: string, { standard, id_form }: ClaimedToken): readonly IdForm[] {
-  if (uri.search(ID_PLACE) < 0) return [];
-  const { kind } = parseUri(uri);
-  if (kind === "data" || kind === "inline") return standard === "ERC1155" ? ["hex64"] : [];
-  const known = ID_FORMS.find((form) => form === id_form);
-  return known ? [known, ...ID_FORMS.filter((form) => form !== known)] : ID_FORMS;
 }
