@@ -16,23 +16,23 @@ import { CHAIN, type Condition, isCurrent, MAX_OFFERS, momentParameters, NOW, un
  */
 
 /** Orders of one maker for one token, or for any token of a contract, that could be filled now or later. */
-const MAX_OF_MAKER = 100;
+export const MAX_OF_MAKER = 100;
 /** The same, with orders that were filled or cancelled but whose end time hasn't come. */
-const MAX_UNENDED_OF_MAKER = 1000;
+export const MAX_UNENDED_OF_MAKER = 1000;
 /** The same for all tokens together. A collection of ten thousand tokens, each listed once, fits. */
-const MAX_OF_MAKER_IN_ALL = 10_000;
+export const MAX_OF_MAKER_IN_ALL = 10_000;
 /** Ended orders of one maker for the same that are kept: a token's history shows no more. */
 const MAX_ENDED_OF_MAKER = MAX_ROWS;
 /**
  * Listings of all makers for one token: one person can pass a token among 100 own accounts and list it 100 times from
  * each.
  */
-const MAX_LISTINGS = 1000;
+export const MAX_LISTINGS = 1000;
 /**
  * Offers of all makers in one other currency than the chain's own: anybody can create a currency and any number of
  * bidders.
  */
-const MAX_IN_CURRENCY = 1000;
+export const MAX_IN_CURRENCY = 1000;
 
 /** An order that somebody sent. `now`: the time by which it is judged, in Unix seconds. */
 export type Sent = { chainId: number; now: number; terms: Terms; orderHash: Hex };

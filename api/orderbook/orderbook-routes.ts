@@ -3,14 +3,25 @@ import { zeroAddress } from "viem";
 import { pageOf, text } from "../http/field.ts";
 import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
+import {
+  MAX_IN_CURRENCY,
+  MAX_LISTINGS,
+  MAX_OF_MAKER,
+  MAX_OF_MAKER_IN_ALL,
+  MAX_UNENDED_OF_MAKER,
+} from "./order-room.ts";
 import { ORDER_TYPE } from "./order-signature.ts";
 import { OrderbookToken } from "./orderbook.ts";
 import { MAX_ROWS } from "./placed-order.ts";
 import { FillableOrder } from "./signed-order.ts";
 import { OrderbookOffers } from "./token-offer.ts";
+import { MAX_OFFERS } from "./trade-order.ts";
 import { quote } from "../http/errors.ts";
 import { AccountParams, ContractParams, PageQuery, textParameter, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
+
+/** Thousands are set apart, as in 10,000. */
+const grouped = new Intl.NumberFormat("en-US");
 
 /** The account of the private key 1, with which the example of a signed order is signed. */
 const SELLER = "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf";
@@ -204,10 +215,12 @@ export const createOrderRoute = defineRoute({
       "`GET /orderbook/orders/{order_hash}` gives it.",
     "An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed " +
       "block.",
-    "For the same token, or for any token of the same contract, a maker may have 100 orders that stand and 1,000 that " +
-      "have not reached their end time, filled and cancelled ones included; 10,000 of these for everything together.",
-    "Of all makers' listings of one token, the cheapest 1,000 that stand are kept; of offers in one currency that is not " +
-      "the chain's own, the highest 1,000, and of all offers for the same, the highest 5,000.",
+    `For the same token, or for any token of the same contract, a maker may have ${MAX_OF_MAKER} orders that stand and ` +
+      `${grouped.format(MAX_UNENDED_OF_MAKER)} that have not reached their end time, filled and cancelled ones included; ` +
+      `${grouped.format(MAX_OF_MAKER_IN_ALL)} of these for everything together.`,
+    `Of all makers' listings of one token, the cheapest ${grouped.format(MAX_LISTINGS)} that stand are kept; of offers in ` +
+      `one currency that is not the chain's own, the highest ${grouped.format(MAX_IN_CURRENCY)}, and of all offers for the ` +
+      `same, the highest ${grouped.format(MAX_OFFERS)}.`,
     `A client address may send ${ORDERS_PER_MINUTE} orders a minute, taken or not.`,
   ].join("\n\n"),
   body: OrderBody,
