@@ -18,11 +18,12 @@ export type KeyCheck = {
   stop: () => Promise<void>;
 };
 
-/** How long a revoked key may still be accepted, and an unknown key is remembered as such. */
+/** How long a revoked key may still be accepted. */
 const REVOCATION_MS = 2000;
+/** How long an unknown key is remembered as such. It may be registered meanwhile. */
+const UNKNOWN_MS = 2000;
 /** How long the primary has to tell whether a key is valid, until the replica is asked. */
 const PRIMARY_WITHIN_MS = 1500;
-const UNKNOWN_MS = 2000;
 /** After a longer gap than `listRevokedLately` covers, everything remembered is forgotten. */
 const MAX_GAP_MS = 50_000;
 const USE_WRITE_MS = 5000;
