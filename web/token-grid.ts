@@ -10,7 +10,10 @@ import type { Reader } from "./reader.ts";
 import { isZero, oneLine, renderUnits, shortenId } from "./text.ts";
 
 /** A token of a grid, with its listing and how many units are held where these are known. */
-export type GridToken = TokenKey & Partial<OrderbookRow> & { balance?: string };
+export type GridToken = TokenKey & { balance?: string } & (
+    | OrderbookRow
+    | { owner?: undefined; order_hash?: undefined }
+  );
 
 /** Names and pictures of tokens, by contract and id. */
 export type Cards = { of: (key: TokenKey) => TokenCard | undefined; nameOf: (key: TokenKey) => string };
@@ -43,10 +46,11 @@ export function renderTokenGrid(
   </ul>`;
 }
 
-function renderFacts({ balance, ...token }: GridToken, { chainId }: { chainId: number }): Html | string {
+function renderFacts(token: GridToken, { chainId }: { chainId: number }): Html | string {
   if (token.owner !== undefined && isZero(token.owner)) return "burned";
+  const { balance } = token;
   const units = balance !== undefined && balance !== "1" ? html`× ${renderUnits(balance)}` : "";
-  if (typeof token.order_hash !== "string" || token.current_price === undefined) return units;
-  const price = renderAmount(token.current_price, { chainId, currencyAddress: token.currency_address ?? "" });
+  if (typeof token.order_hash !== "string") return units;
+  const price = renderAmount(token.current_price, { chainId, currencyAddress: token.currency_address });
   return html`${units} <b>${price}</b>`;
 }

@@ -60,22 +60,21 @@ export const OrderbookToken = z
   });
 export type OrderbookToken = z.infer<typeof OrderbookToken>;
 
-/**
- * The same as columns. Columns of the listing are null where the token isn't listed. `has_offer` is left out, because no
- * reader of rows shows it, and it looks at each offer that nobody could pay.
- */
-export type OrderbookRow = {
+type TokenColumns = {
   contract_address: string;
   token_id: string;
   owner: string;
   held: string;
   updated_timestamp: number;
-  order_hash: string | null;
+};
+type ListingColumns = {
+  order_hash: string;
   marketplace: string;
   maker: string;
   broker: string;
   currency_address: string;
   start_amount: string;
+  /** Null where the price is fixed. */
   end_amount: string | null;
   current_price: string;
   start_time: number;
@@ -83,6 +82,11 @@ export type OrderbookRow = {
   placed_timestamp: number;
   quantity: string;
 };
+/**
+ * The same as columns. Columns of the listing are null where the token isn't listed. `has_offer` is left out, because no
+ * reader of rows shows it, and it looks at each offer that nobody could pay.
+ */
+export type OrderbookRow = TokenColumns & (ListingColumns | Record<keyof ListingColumns, null>);
 
 /** How the orders of a page are found: token by token, or for the page's whole range of token ids at once. */
 const BY_TOKEN = { join: joinListings() };
