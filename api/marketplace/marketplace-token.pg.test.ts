@@ -552,7 +552,7 @@ describe("long lists", () => {
       where contract_address = ${bytesOf(MANY)} and token_id between ${from} and ${to}
     `;
     const list = async () => {
-      const scope = { chainId: MAINNET_ID, contractAddress: MANY };
+      const scope = { chainId: MAINNET_ID, now: Math.floor(Date.now() / 1000), contractAddress: MANY };
       const selection = { isBuyNow: false, sort: undefined, direction: "asc" } as const;
       const databases = openDatabases({ url: t.url, readUrl: t.url });
       const { count, page } = await createTokenLists(databases.long.mainnet)(scope, selection, {

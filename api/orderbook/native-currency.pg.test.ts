@@ -62,7 +62,7 @@ test.each([
 ])("on chain %d its own currency is also these: %j", async (chainId, wrapped) => {
   const own = CURRENCIES.filter((currency) => currency === ZERO || wrapped.includes(currency));
   const prices = own.map((currency) => String(1 + CURRENCIES.indexOf(currency)));
-  const place = { chainId, contractAddress: APES };
+  const place = { chainId, now: Math.floor(Date.now() / 1000), contractAddress: APES };
   expect(await findFloor(sql, place)).toBe(prices[0]);
   const listed = await listListings(sql, { ...place, limit: 100 });
   expect(listed).toHaveLength(CURRENCIES.length);

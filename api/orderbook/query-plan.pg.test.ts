@@ -110,8 +110,9 @@ beforeAll(async () => {
   `);
 });
 
-const token = { chainId: CHAIN_ID, contractAddress: CONTRACT };
-const portfolio = { chainId: CHAIN_ID, accountAddress: WHALE };
+const moment = { chainId: CHAIN_ID, now: Math.floor(Date.now() / 1000) };
+const token = { ...moment, contractAddress: CONTRACT };
+const portfolio = { ...moment, accountAddress: WHALE };
 const select = { isBuyNow: false, sort: undefined, direction: "asc" } as const;
 const limit = 250;
 /**
@@ -132,7 +133,7 @@ const portfolioPage =
 const tokens = Array.from({ length: 50 }, (_, n) => ({ contract_address: CONTRACT, token_id: String(1 + n * 1000) }));
 const collectionsOf = (contract: string, count: number) => [
   toArray([contract.slice(2)]),
-  ...momentParameters({ chainId: CHAIN_ID }),
+  ...momentParameters(moment),
   toArray([count]),
   toArray([1]),
   toArray([1]),
@@ -146,10 +147,10 @@ const sentOf = (token_id: bigint | null) => {
     maker: SPAMMER as Hex,
     currency_address: WRAPPED_ETHER,
   };
-  return { chainId: CHAIN_ID, now: Math.floor(Date.now() / 1000), terms: terms as Terms, orderHash: hashOf(1) as Hex };
+  return { ...moment, terms: terms as Terms, orderHash: hashOf(1) as Hex };
 };
 
-const signed = { chainId: CHAIN_ID, extraExchanges: [addressOf(0x9000)] };
+const signed = { ...moment, extraExchanges: [addressOf(0x9000)] };
 
 const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "tokens here and there": (on) => findOrderbookItems(streamOf(on), { ...token, tokens }),
@@ -162,7 +163,7 @@ const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   history: (on) => listHistory(on, { ...token, tokenId: "30000" }),
   "a signed listing": (on) => findSignedOrder(on, { ...signed, orderHash: hashOf(1_000_005) }),
   "a signed offer": (on) => findSignedOrder(on, { ...signed, orderHash: hashOf(3_000_001) }),
-  "an account's listings": (on) => listAccountListings(on, { chainId: CHAIN_ID, accountAddress: WHALE, limit }),
+  "an account's listings": (on) => listAccountListings(on, { ...portfolio, limit }),
   "listings by price": (on) => listListings(on, { ...token, limit }),
   "room for an offer": (on) => requireRoom(on, sentOf(30000n)),
   "room for an offer for any token": (on) => requireRoom(on, sentOf(null)),
@@ -227,7 +228,7 @@ async function countRead(table: string, query: (on: Sql) => Promise<unknown>): P
 }
 
 test("whether many listings of a collection are signed is found without a look at those of others", async () => {
-  const quiet = { chainId: CHAIN_ID, contractAddress: QUIET };
+  const quiet = { ...token, contractAddress: QUIET };
   expect(await countRead("signed_order", (on) => chooseListed(on, quiet))).toBe(0);
   expect(await countRead("signed_order", (on) => chooseListed(on, token))).toBeGreaterThan(0);
 });

@@ -3,17 +3,11 @@
  * of them $2 is the chain id, and $3 the second by which orders are judged.
  */
 
-/**
- * When and where an order could be filled. `now`: the earliest time that the next block can have, in Unix seconds; by
- * default this second.
- */
-export type Moment = { chainId: number; now?: number | undefined };
+/** When and where an order could be filled. `now`: the earliest time that the next block can have, in Unix seconds. */
+export type Moment = { chainId: number; now: number };
 
 /** $2 and $3 of a statement. */
-export const momentParameters = ({ chainId, now }: Moment): [number, number] => [
-  chainId,
-  now ?? Math.floor(Date.now() / 1000),
-];
+export const momentParameters = ({ chainId, now }: Moment): [number, number] => [chainId, now];
 
 /** The chain's id in a statement. */
 export const CHAIN = "$2::bigint";
