@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { LogLevel } from "../config.ts";
 import type { HistoryProgress } from "../history/load/progress.ts";
@@ -11,6 +10,7 @@ import { startHistory } from "./history-process.ts";
 import { keepRunning, type Work } from "./keeper.ts";
 import { startPonder } from "./ponder/ponder-process.ts";
 import { createPonderSync } from "./ponder/ponder-sync-schema.ts";
+import { takeBackNotes, widenNumbers } from "./ponder/ponder-tables.ts";
 
 /**
  * Ponder is started so many times as long before the load will end as the history process took to start: it takes 3 to 4 s
@@ -20,12 +20,6 @@ const PONDER_START_FACTOR = 8;
 
 /** A history of so few blocks is loaded before Ponder has started: it needn't be waited for. */
 const SHORT_HISTORY_BLOCKS = 100;
-
-/** How long the connections of a killed Ponder may take to vanish. */
-const STALE_LOCK_WAIT_MS = 10_000;
-
-/** Until readers are told what was taken back: once a second. Ponder takes the rows back 1 to 2 s after its start. */
-const REPORTED_WITHIN_MS = 1_000;
 
 /** Why a Ponder that is far behind is ended. */
 const CATCH_UP = "far behind";
@@ -77,7 +71,6 @@ export function runDeployment(
   const waiting = new EventTarget();
   let running: ReturnType<typeof startPonder> | undefined;
   let restarting = new AbortController();
-  let port = 0;
   let counted = { logs: 0, at: performance.now() };
 
   const history = keepRunning(
@@ -128,7 +121,7 @@ export function runDeployment(
     const leaving = AbortSignal.any([signal, finality.signal(), restarting.signal]);
     await takeBackNotes(sql, deployment);
     await widenNumbers(sql, deployment);
-    port = await findFreePort();
+    const port = await findFreePort();
     counted = { logs: 0, at: performance.now() };
     if (signal.aborted) return "stopped";
     const child = startPonder({
@@ -164,7 +157,7 @@ export function runDeployment(
     isRunning: () => running !== undefined,
     history: () => progress,
     readRate: async () => {
-      const logs = await readCompletedEvents(port);
+      const logs = (await running?.countEvents()) ?? 0;
       const seconds = (performance.now() - counted.at) / 1000;
       const rate = logs > counted.logs && seconds > 0 ? (logs - counted.logs) / seconds : 0;
       counted = { logs, at: performance.now() };
@@ -174,74 +167,4 @@ export function runDeployment(
     catchUp: () => restarting.abort(CATCH_UP),
     stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
   };
-}
-
-/**
- * Takes back what the last Ponder noted, which isn't true of the next one: some seconds after its start that takes the
- * blocks that aren't final out of the tables and indexes them anew, so that nobody may count on them from now on. Also the
- * mark by which a killed Ponder had locked the schema, for which the next one would wait 25 s: as we hold the network's
- * lock, it means nothing once the connections of the killed one are gone.
- */
-async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
-  const { schema_name } = deployment;
-  const [meta] = await sql<{ table: string | null }[]>`
-    select to_regclass(${`"${schema_name}"._ponder_meta`})::text as table
-  `;
-  if (!meta?.table) return;
-  const notes = { is_ready: 0, ...((await areWritersGone(sql, deployment)) && { is_locked: 0 }) };
-  await sql`
-    update ${sql(`${schema_name}._ponder_checkpoint`)}
-    set latest_checkpoint = finalized_checkpoint
-  `;
-  await sql`
-    update ${sql(`${schema_name}._ponder_meta`)}
-    set value = value || ${sql.json(notes)}
-  `;
-  await sleep(REPORTED_WITHIN_MS);
-}
-
-/**
- * Ponder numbers each change of a row at the chain's head, and its numbers have 31 bits: it would stop for good after two
- * thousand million of them, which is some months of a busy chain.
- */
-async function widenNumbers(sql: Sql, { schema_name }: Deployment): Promise<void> {
-  const tables = await sql<{ name: string }[]>`
-    select table_name as name
-    from information_schema.columns
-    where
-      table_schema = ${schema_name}
-      and column_name = 'operation_id'
-      and data_type = 'integer'
-  `;
-  if (tables.length === 0) return;
-  await sql.begin(async (tx) => {
-    for (const { name } of tables)
-      await tx`alter table ${tx(`${schema_name}.${name}`)} alter column operation_id type bigint`;
-    await tx`alter sequence ${tx(`${schema_name}.operation_id`)} as bigint`;
-  });
-}
-
-/** Whether no Ponder is connected any more. That is waited for, but not for ever. */
-async function areWritersGone(sql: Sql, { schema_name }: Deployment): Promise<boolean> {
-  for (const deadline = performance.now() + STALE_LOCK_WAIT_MS; performance.now() < deadline; await sleep(200)) {
-    const [writers] = await sql<{ count: number }[]>`
-      select count(*)::int as count
-      from pg_stat_activity
-      where
-        datname = current_database()
-        and application_name in (${`${schema_name}_internal`}, ${`${schema_name}_user`})
-    `;
-    if (!writers?.count) return true;
-  }
-  return false;
-}
-
-async function readCompletedEvents(port: number): Promise<number> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) });
-    const counts = (await response.text()).matchAll(/^ponder_indexing_completed_events\{[^}]*\} (\d+)/gm);
-    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
-  } catch {
-    return 0;
-  }
 }

@@ -27,6 +27,8 @@ type PonderProcess = {
   ended: Promise<string>;
   /** What it last complained of, while it goes on complaining. */
   problem: () => string | undefined;
+  /** How many logs it has handled since its start; 0 where it doesn't tell. */
+  countEvents: () => Promise<number>;
   stop: () => Promise<void>;
 };
 
@@ -89,6 +91,7 @@ export function startPonder({
   return {
     ended,
     problem: () => (performance.now() - complainedAt() < COMPLAINS_EVERY_MS ? problemOf(lines) : undefined),
+    countEvents: () => readCompletedEvents(port),
     stop: () => endProcess(child, { ended, withinMs: STOP_TIMEOUT_MS }),
   };
 }
@@ -134,4 +137,14 @@ function reasonOf(lines: string[]): string | undefined {
   const isEmpty = headline !== undefined && /^(unhandledRejection|uncaughtException)/.test(headline);
   const line = isEmpty ? lines[place + 1]?.trim() : (headline ?? lines.findLast((text) => /Error:/.test(text)));
   return line?.slice(0, 300);
+}
+
+async function readCompletedEvents(port: number): Promise<number> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) });
+    const counts = (await response.text()).matchAll(/^ponder_indexing_completed_events\{[^}]*\} (\d+)/gm);
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  } catch {
+    return 0;
+  }
 }
