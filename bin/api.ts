@@ -13,6 +13,7 @@ import { exitOnOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, findOldReplica, requireDatabase } from "./database-check.ts";
 import { listenProblem } from "./port.ts";
 import { exit, outliveReader, takeNoArguments } from "./process.ts";
+import { retry } from "./retry.ts";
 
 /** Longer than a connection takes. A replica that is gone without a word would else be waited for, though another came. */
 const REPLICA_TELLS_WITHIN_MS = 15_000;
@@ -30,7 +31,7 @@ const log = createLog({ level: config.logLevel });
 process.on("unhandledRejection", (error) => log("error", "unhandled rejection", describeError(error)));
 
 const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
-let isEnding = false;
+const ending = new AbortController();
 // The first process that reaches the database makes the tables. Until then requests are told 503, and so they are while an
 // upgrade changes them. Where that is refused, what can be answered is.
 let isUpgrading = true;
@@ -80,8 +81,8 @@ process.once("disconnect", () => void end("disconnect"));
 process.channel?.unref();
 
 async function end(reason: string): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
+  if (ending.signal.aborted) return;
+  ending.abort();
   log("info", "ending", { reason });
   await listener.close();
   await api.stop();
@@ -89,18 +90,8 @@ async function end(reason: string): Promise<void> {
   process.exit(0);
 }
 
-/** Tries each second until it works. What hinders it is told once. */
-async function untilUsable(task: () => Promise<unknown>): Promise<void> {
-  for (let told = ""; ;) {
-    try {
-      await task();
-      return;
-    } catch (error) {
-      if (isEnding) return;
-      const { message } = error as Error;
-      if (message !== told) log("warn", "the database can't be used yet", { error: message });
-      told = message;
-    }
-    await sleep(1000, undefined, { ref: false });
-  }
+/** Tries until it works. */
+function untilUsable(task: () => Promise<unknown>): Promise<void> {
+  const onFailure = (error: string) => log("warn", "the database can't be used yet", { error });
+  return retry(task, { signal: ending.signal, onFailure });
 }

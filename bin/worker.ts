@@ -30,6 +30,7 @@ import { createPool } from "../postgres/pool.ts";
 import { describeOtherChain, exitOnOtherChain, findOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database-check.ts";
 import { endInTime, exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
+import { retry } from "./retry.ts";
 import { summaryOf } from "./worker-summary.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
@@ -222,26 +223,16 @@ function sayWaiting(network: Network): void {
   toldWaiting.add(network);
 }
 
-/** Until it works. What it fails for is said once, after `quietAttempts`. */
-async function keepTrying(
+/** Tries until it works. */
+function keepTrying(
   what: string,
   action: () => Promise<unknown>,
   { quietAttempts }: { quietAttempts: number },
 ): Promise<void> {
-  let said = "";
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    try {
-      await action();
-      return;
-    } catch (error) {
-      const message = messageOf(error);
-      if (attempt >= quietAttempts && message !== said) {
-        if (!isSilent) console.error(`worker: ${what} can't be used yet: ${message}`);
-        said = message;
-      }
-      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
-    }
-  }
+  const onFailure = (message: string) => {
+    if (!isSilent) console.error(`worker: ${what} can't be used yet: ${message}`);
+  };
+  return retry(action, { signal, onFailure, quietAttempts });
 }
 
 /** A line now and then and at the end, where something was done. */

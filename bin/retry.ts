@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PAUSE_MS = 1_000;
+
+/**
+ * Does something once a second until it works, or until the signal. `onFailure` is told what hinders it, as long as that
+ * stays the same only once, and nothing of the first `quietAttempts`.
+ */
+export async function retry(
+  action: () => Promise<unknown>,
+  {
+    signal,
+    onFailure,
+    quietAttempts = 0,
+  }: { signal: AbortSignal; onFailure: (message: string) => void; quietAttempts?: number },
+): Promise<void> {
+  let told = "";
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await action();
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      const { message } = error as Error;
+      if (attempt >= quietAttempts && message !== told) {
+        onFailure(message);
+        told = message;
+      }
+    }
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+  }
+}
