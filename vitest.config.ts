@@ -20,7 +20,7 @@ const WAITING = [
   "bin/owner-lock.pg",
   "indexer/publication.pg",
   "indexer/pruning.pg",
-  "indexer/rpc/rpc",
+  "indexer/rpc/rpc-chain",
   "history/rpc/http-post",
 ];
 /** After how many files that keep the cores busy one follows that waits. */

@@ -3,7 +3,7 @@ import { ConfigError, isTold, NETWORKS } from "../config.ts";
 import { describeUnread, readConfigOrExit } from "../environment.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, markBegun } from "../indexer/network-report.ts";
-import { findChain, requireDifferentChains } from "../indexer/rpc/rpc.ts";
+import { findChain, requireDifferentChains } from "../indexer/rpc/rpc-chain.ts";
 import { createPool } from "../postgres/pool.ts";
 import { prepareDatabase, requireDatabase } from "./database-check.ts";
 import { endInTime, exitWith, outliveReader, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";

@@ -22,7 +22,7 @@ import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
 import { readPosition } from "../indexer/ponder/ponder-position.ts";
-import { checkRpc } from "../indexer/rpc/rpc.ts";
+import { checkRpc } from "../indexer/rpc/rpc-chain.ts";
 import { createPool } from "../postgres/pool.ts";
 import { findDatabase } from "./database.ts";
 import { prepareDatabase } from "./database-check.ts";

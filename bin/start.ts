@@ -7,8 +7,9 @@ import { describeUnread, listUnknownNames, readConfigOrExit } from "../environme
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import type { DemoReady } from "../demo/main.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
-import { findChain, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { markBegun, markStopped } from "../indexer/network-report.ts";
+import { findChain, requireDifferentChains } from "../indexer/rpc/rpc-chain.ts";
+import { hostOf } from "../net/node-address.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { makeDataDir } from "./data-dir.ts";

@@ -3,7 +3,7 @@ import { startBlockServer } from "../test/block-server.ts";
 import { createMigratedDatabase, useDatabase } from "../test/database.ts";
 import { fixHistory } from "./boundary.ts";
 import { ensureDeployment } from "./deployment.ts";
-import { createRpcClient } from "./rpc/rpc.ts";
+import { createRpcClient } from "./rpc/rpc-client.ts";
 
 const HEAD = 500;
 

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { BlockNotFoundError, createPublicClient, type PublicClient } from "viem";
 import type { Chain } from "../history/chain-log.ts";
+import { hostOf } from "../net/node-address.ts";
 import { type Deployment, listOfChain, noteFinalized } from "./deployment.ts";
 import { type Position, readPosition } from "./ponder/ponder-position.ts";
-import { hostOf, transportTo } from "./rpc/rpc.ts";
+import { transportTo } from "./rpc/rpc-client.ts";
 
 /** How often nodes are looked at, and how long a block must be gone: nodes behind one URL may disagree for a moment. */
 const CHECK_EVERY_MS = 15_000;

@@ -1,5 +1,5 @@
 import type { PublicClient } from "viem";
-import { shortMessage } from "./rpc/rpc.ts";
+import { shortMessage } from "./rpc/viem-error.ts";
 
 /** Nothing needs it sooner. */
 const LEAST_POLL_MS = 2_000;

@@ -25,7 +25,8 @@ import { readPosition } from "./ponder/ponder-position.ts";
 import { lastPublication } from "./publication.ts";
 import { createPublisher } from "./publisher.ts";
 import { createReporter } from "./reporter.ts";
-import { createRpcClient, needsFailover, readGenesisHash, shortMessage } from "./rpc/rpc.ts";
+import { createRpcClient, needsFailover, readGenesisHash } from "./rpc/rpc-client.ts";
+import { shortMessage } from "./rpc/viem-error.ts";
 
 const TICK_MS = 1_000;
 

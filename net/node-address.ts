@@ -11,6 +11,11 @@ export function addressOf(text: string): NodeAddress {
   return { url: url.href, authorization };
 }
 
+/** Host and port of a URL: its path and query are often a secret. */
+export function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
 /** The Authorization header for a URL's user and password, undefined where it has neither. Source: RFC 7617. */
 export function authorizationOf({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return undefined;

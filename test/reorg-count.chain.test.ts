@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { followHead } from "../indexer/head.ts";
-import { createRpcClient } from "../indexer/rpc/rpc.ts";
+import { createRpcClient } from "../indexer/rpc/rpc-client.ts";
 import { startChain, type TestChain } from "./chain.ts";
 
 let chain: TestChain;

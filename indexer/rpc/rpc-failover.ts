@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, type Dispatcher } from "undici";
-import { addressOf } from "../../net/node-address.ts";
+import { addressOf, hostOf } from "../../net/node-address.ts";
 import { asksForBlockLogs, blockNumberOf, blockOf, logIndexesOf, rangeEndOf, readCall } from "./block-call.ts";
-import { hostOf } from "./rpc.ts";
 import {
   compareHeads,
   hasBlock,

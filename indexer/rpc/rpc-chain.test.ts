@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { serveNode } from "../../test/node-server.ts";
-import { checkRpc, createRpcClient, shortMessage } from "./rpc.ts";
 import { readConfig } from "../../config.ts";
+import { checkRpc } from "./rpc-chain.ts";
 
 /** A node that takes connections, and answers where it has an answer. `refuse` answers in its place. */
 const startNode = (answer?: (method: string) => unknown, refuse?: (response: ServerResponse) => void) =>
@@ -51,19 +51,4 @@ test("a node that can't be used is told with the reason that it gives, or why no
   expect(await check(gone.url)).toContain("fetch failed (ECONNREFUSED))");
   expect(await check(gone.url.replace("http:", "https:"))).toContain("fetch failed (ECONNREFUSED))");
   expect((await check(page.url)).length).toBeLessThan(400);
-});
-
-test("a node whose answer is empty, with status 200 too, is told by that, and not for lacking a block", async () => {
-  await using silenced = await startNode(undefined, (response) => response.writeHead(200).end());
-  const client = createRpcClient([silenced.url]);
-  expect(await client.getChainId().catch(shortMessage)).toContain(
-    `${silenced.host} answered eth_chainId without a result.`,
-  );
-  expect(await client.getBlock({ blockNumber: 1n }).catch(shortMessage)).toContain(
-    `${silenced.host} answered eth_getBlockByNumber without a result.`,
-  );
-  await using lacking = await startNode(() => null);
-  expect(await createRpcClient([lacking.url]).getBlock({ blockNumber: 1n }).catch(shortMessage)).toBe(
-    'Block at number "1" could not be found.',
-  );
 });
