@@ -22,8 +22,15 @@ const FAILURES_OF_THE_DEAD = 3;
  */
 const GREETING_TIMEOUT_MS = 10_000;
 
+/** How long a node that fails is left alone: at first, twice as long after each further failure, and at most. */
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 30_000;
+
+/** A node that asks for a longer rest gets it, up to this. */
+const LONGEST_ASKED_REST_MS = 300_000;
+
+/** So many rate limits in a row aren't told: their rests are over within 4 s. */
+const UNTOLD_RATE_LIMITS = 4;
 
 /** One URL, and what was learned about it. */
 export type RpcNode = {
@@ -213,15 +220,18 @@ function praise(node: RpcNode): void {
 /** Whether a failure is worth a line. A rate limit isn't, as long as it ends soon. */
 function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit, restMs = 0 }: NodeError): boolean {
   const isPowerOfTwo = Number.isInteger(Math.log2(failuresInARow));
-  return isPowerOfTwo && (!isRateLimit || failuresInARow > 4 || restMs > LONGEST_REST_MS);
+  return isPowerOfTwo && (!isRateLimit || failuresInARow > UNTOLD_RATE_LIMITS || restMs > LONGEST_REST_MS);
 }
 
-function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): void {
+function rest(node: RpcNode, { restMs: askedMs, isRateLimit, isTimeout }: NodeError): void {
   const now = performance.now();
   // The failures of requests that were on their way already say nothing new.
-  if (node.restsUntil > now && restMs === undefined) return;
+  if (node.restsUntil > now && askedMs === undefined) return;
   node.failuresInARow++;
   if (isRateLimit || isTimeout) node.slots = Math.max(1, node.slots / 2);
-  const ownMs = FIRST_REST_MS * 2 ** Math.min(node.failuresInARow - 1, 10);
-  node.restsUntil = Math.max(node.restsUntil, now + Math.min(restMs ?? ownMs, LONGEST_REST_MS * (restMs ? 10 : 1)));
+  const restMs =
+    askedMs === undefined
+      ? Math.min(FIRST_REST_MS * 2 ** (node.failuresInARow - 1), LONGEST_REST_MS)
+      : Math.min(askedMs, LONGEST_ASKED_REST_MS);
+  node.restsUntil = Math.max(node.restsUntil, now + restMs);
 }
