@@ -36,7 +36,7 @@ export async function renderCollections(
       const { contract_address, contract_type } = contract;
       const tokens = previews.filter((token) => token.contract_address === contract_address);
       const count = countOf?.(contract);
-      return html`<li>
+      return html`<li data-key="${contract_address}">
         <a class="card" href="${collectionPath({ network: reader.network, contract_address })}">
           <span class="mosaic">${tokens.map((token) => renderThumbnail(cards.of(token)))}</span>
           <span class="name">${collectionName(contract)} ${verified.has(contract_address) && VERIFIED_TAG}</span>

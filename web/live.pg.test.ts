@@ -1,9 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { listen, type Listener } from "../api/listen.ts";
+import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { addressOf, createTestApi, inserter, type TestApi } from "../test/api.ts";
 import { launchBrowser, openContext } from "../test/browser.ts";
-import { ALICE, EMPTY, seed } from "../test/seed.ts";
+import { placeOrder } from "../test/orders.ts";
+import { ALICE, BOB, EMPTY, ITEMS, seed } from "../test/seed.ts";
 import { createExplorer } from "./explorer.ts";
 
 /** Pages that stay open while something happens. */
@@ -42,6 +44,9 @@ async function transfer(first: number, count: number): Promise<void> {
     await inserter(api.sql).event(WAVES, 1, [block, 0, 0], { to: ALICE });
   await api.sql`update offchain.network set indexed_block = ${first + count} where name = 'mainnet'`;
 }
+
+/** Reports a block in which no token moved. */
+const mine = () => api.sql`update offchain.network set indexed_block = indexed_block + 1 where name = 'mainnet'`;
 
 /** Blocks of the events that the page shows. */
 const blocks = () =>
@@ -90,6 +95,48 @@ test("who reads by keyboard stays where they are, and what they scrolled stays s
   await transfer(600, 3);
   await expect.poll(async () => (await blocks())[0]).toBe(602);
   expect([await focused(), await scrolled()]).toEqual([key, left]);
+});
+
+test.each([
+  ["owners", 801],
+  ["offers", 802],
+  ["orders", 803],
+])("who reads a token's %s by keyboard stays at the same account, whoever comes above it", async (list, id) => {
+  const main = inserter(api.sql);
+  await main.token(ITEMS, id, { standard: "ERC1155" });
+  /** Somebody who comes later has more. */
+  const come = async (account: string, n: number) => {
+    await main.ownership(ITEMS, id, account, n, [10 + n, 0, 0]);
+    const place = { contract_address: ITEMS, token_id: String(id), placed_timestamp: 1_700_000_000 + n };
+    const offer = { ...place, side: "offer", maker: account, operator: null, start_amount: String(n) };
+    await placeOrder(api.sql, 10 * id + n, offer);
+    await mine();
+  };
+  await come(ALICE, 1);
+  await come(BOB, 2);
+  await page.goto(`/explorer/token/mainnet/${ITEMS}/${id}`);
+  const link = page.locator(`#${list} a`).last();
+  await link.focus();
+  const focused = () => page.evaluate("document.activeElement.title");
+  expect(await focused()).toBe(ALICE);
+  await come(addressOf(0xca201), 3);
+  await page.locator(`#${list} a[title="${addressOf(0xca201)}"]`).waitFor();
+  expect(await focused()).toBe(ALICE);
+});
+
+test("who reads collections by keyboard stays at the same one, whichever comes before it", async () => {
+  for (const address of [addressOf(0x5ea1), addressOf(0x5ea2)]) {
+    await inserter(api.sql).contract(address, { block_number: 95 });
+    await inserter(api.sql).contractMetadata(address, { name: "Seals" });
+  }
+  await page.goto("/explorer/search?q=seals");
+  await page.locator(".collections a").first().focus();
+  const focused = () => page.evaluate("document.activeElement.getAttribute('href')");
+  const before = await focused();
+  await setVerified(api.sql, { contractAddress: addressOf(0x5ea2), isVerified: true });
+  await mine();
+  await page.locator(".collections li:first-child .verified").waitFor();
+  expect([before, await focused()]).toEqual(Array(2).fill(`/explorer/collection/mainnet/${addressOf(0x5ea1)}`));
 });
 
 test("a token's name and traits come when its document does", async () => {
@@ -167,7 +214,7 @@ test.each(["/explorer/collection/mainnet/0x12", `${collection}?cursor=x`, "/expl
     const away = page.locator("#away");
     const pulse = () => page.locator("body").getAttribute("data-pulse");
     const before = await pulse();
-    await api.sql`update offchain.network set indexed_block = indexed_block + 1 where name = 'mainnet'`;
+    await mine();
     await expect.poll(async () => (await pulse()) !== before || (await away.textContent()) !== "").toBe(true);
     expect(await away.textContent()).toBe("");
   },

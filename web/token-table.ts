@@ -23,7 +23,7 @@ export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html 
     heads: ["Owner", numberHead("Units")],
     rows: rows.map(
       ({ owner, balance }) =>
-        html`<tr>
+        html`<tr data-key="${owner}">
           <td>${renderAccount(owner, reader)}</td>
           <td class="number">${renderUnits(balance)}</td>
         </tr>`,
@@ -38,7 +38,7 @@ export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
     heads: ["By", numberHead("Amount"), numberHead("Units"), "Made"],
     rows: rows.map(
       (offer) =>
-        html`<tr>
+        html`<tr data-key="${offer.order_hash}">
           <td>${renderAccount(offer.offer_maker, reader)}</td>
           <td class="number">${renderAmount(offer.offer_amount, currencyOf(offer, reader))}</td>
           <td class="number">${renderUnits(offer.offer_quantity)}</td>
@@ -55,6 +55,10 @@ const STATUS_WORDS: Record<HistoryEntry["order_status"], string> = {
   EXECUTED: "accepted",
 };
 
+/** What tells an entry from others: two of one key are the same to whoever looks at them. */
+const orderKey = ({ order_status, event_timestamp, previous_owner, new_owner, amount }: HistoryEntry) =>
+  [order_status, event_timestamp, previous_owner, new_owner, amount].join("-");
+
 /** What became of a token's orders, in the order of the rows. */
 export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Html {
   if (rows.length === 0) return html`<p class="muted">No orders yet.</p>`;
@@ -63,7 +67,7 @@ export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Htm
     heads: ["Order", "Status", "From", "To", numberHead("Amount"), "When"],
     rows: rows.map(
       (entry) =>
-        html`<tr>
+        html`<tr data-key="${orderKey(entry)}">
           <td>${entry.event_type === "CollectionOffer" ? "Collection offer" : entry.event_type}</td>
           <td>${STATUS_WORDS[entry.order_status]}</td>
           <td class="from">${entry.previous_owner && renderAccount(entry.previous_owner, reader)}</td>
