@@ -56,11 +56,12 @@ function renderCollection({ contract_address, contract_name = "" }: Shown, { net
   return html`<a class="cut" href="${collectionPath({ network, contract_address })}">${name}</a>`;
 }
 
-/** A sale's price, or why it is unknown, and its marketplace. */
+/** A sale's price and what it is where that isn't simply what was paid, or why it is unknown, and its marketplace. */
 function renderPrice(event: Shown, { chainId }: { chainId: number }): Html {
-  const price =
-    event.price === null || event.currency_address === null
-      ? html`<span class="muted">${event.price_note ?? "unknown"}</span>`
-      : renderAmount(event.price, { chainId, currencyAddress: event.currency_address });
-  return html`${price} <span class="muted">${event.marketplace}</span>`;
+  const { price, currency_address: currencyAddress, price_note: note, marketplace } = event;
+  const shown =
+    price === null || currencyAddress === null
+      ? html`<span class="muted">${note ?? "unknown"}</span>`
+      : html`${renderAmount(price, { chainId, currencyAddress })}${note !== null && html` <span class="muted">(${note})</span>`}`;
+  return html`${shown} <span class="muted">${marketplace}</span>`;
 }

@@ -681,6 +681,23 @@ test("amounts of offers and orders are in the currency that they were made in", 
   await clearOrders(api.sql);
 });
 
+test("a sale whose price isn't simply what was paid says so beside it", async () => {
+  const sale = { marketplace: "seaport", price: "5000000000000000000", currency_address: Buffer.alloc(20) };
+  const main = inserter(api.sql);
+  const shownOf = async (note: Record<string, unknown>, block: number) => {
+    await main.event(PUNKS, 100, [block, 0, 0], { event_type: "sale" });
+    const values = { ...sale, ...note };
+    await api.sql`update onchain_mainnet.token_event set ${api.sql(values)} where block_number = ${block}`;
+    return textOf((await open(`${token(PUNKS, 100)}/events`)).html);
+  };
+  expect(await shownOf({}, 91_001)).toContain("5 ETH seaport");
+  expect(await shownOf({ price_note: "bundle" }, 91_002)).toContain("5 ETH (bundle) seaport");
+  expect(await shownOf({ price_note: "fees on top" }, 91_003)).toContain("5 ETH (fees on top) seaport");
+  const none = { price: null, currency_address: null };
+  expect(await shownOf({ ...none, price_note: "barter" }, 91_004)).toContain("barter seaport");
+  expect(await shownOf(none, 91_005)).toContain("unknown seaport");
+});
+
 test("offers and orders are on one page each, which holds as many as there can be", async () => {
   const columns = { side: "offer", operator: null, end_time: 2_000_000_000 };
   const maker = (n: number) => addressOf(0xfff_000_000 + n);
