@@ -92,6 +92,8 @@ test("who reads by keyboard stays where they are, and what they scrolled stays s
   const scrolled = () => page.evaluate<number>("document.querySelector('.scroll').scrollLeft");
   const [key, left] = [await focused(), await scrolled()];
   expect([typeof key, left > 0]).toEqual(["string", true]);
+  // The page itself is no wider than its window.
+  expect(await page.evaluate("document.scrollingElement.scrollWidth")).toBe(1100);
   await transfer(600, 3);
   await expect.poll(async () => (await blocks())[0]).toBe(602);
   expect([await focused(), await scrolled()]).toEqual([key, left]);
