@@ -126,6 +126,24 @@ test.each([
   expect(await focused()).toBe(ALICE);
 });
 
+test("who reads owners by keyboard goes along with the one who comes to the top", async () => {
+  const main = inserter(api.sql);
+  await main.token(ITEMS, 804, { standard: "ERC1155" });
+  await main.ownership(ITEMS, 804, ALICE, 1, [11, 0, 0]);
+  await main.ownership(ITEMS, 804, BOB, 1, [12, 0, 0]);
+  await page.goto(`/explorer/token/mainnet/${ITEMS}/804`);
+  const links = page.locator("#owners a");
+  await links.last().focus();
+  await api.sql`
+    update onchain_mainnet.ownership
+    set received_block_number = 13
+    where token_id = 804 and received_block_number = 11
+  `;
+  await mine();
+  await expect.poll(() => links.first().getAttribute("title")).toBe(ALICE);
+  expect(await page.evaluate("document.activeElement.title")).toBe(ALICE);
+});
+
 test("who reads collections by keyboard stays at the same one, whichever comes before it", async () => {
   for (const address of [addressOf(0x5ea1), addressOf(0x5ea2)]) {
     await inserter(api.sql).contract(address, { block_number: 95 });

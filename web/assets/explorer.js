@@ -27,7 +27,10 @@ async function beat() {
   const page = new DOMParser().parseFromString(await ask(location.href), "text/html");
   // Where nothing but the time has changed, nothing is touched.
   for (const root of [main, page]) age(root);
+  const focused = document.activeElement;
   change(main, page.getElementById("main"));
+  // What was moved has lost it.
+  if (document.activeElement !== focused) focused.focus({ preventScroll: true });
   document.title = page.title;
   dataset.pulse = page.body.dataset.pulse;
   if ("unfinished" in page.body.dataset) dataset.unfinished = "";
