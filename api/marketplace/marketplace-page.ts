@@ -70,7 +70,10 @@ const RECEIVED = ["received_block_number", "received_log_index", "received_batch
 /** The balance and the last receipt are null for tokens that only one account can hold. */
 export const ACCOUNT_COLUMNS = [...TOKEN_COLUMNS, "balance", ...RECEIVED];
 
-/** $1: account, $4: addresses without 0x, $5: token ids. Tokens that it gave away since the list was made are left out. */
+/**
+ * $1: account, $4: addresses without 0x, $5: token ids. Tokens that it gave away since the list was made are left out,
+ * and those of contracts that were hidden since.
+ */
 export const ACCOUNT_KEYS = `
   select
     requested.place,
@@ -93,8 +96,11 @@ export const ACCOUNT_KEYS = `
     limit 1
   ) as holding on true
   where
-    token.owner = $1
-    or holding.balance > 0
+    ${isShownText({ chainId: CHAIN, contractAddress: "token.contract_address" })}
+    and (
+      token.owner = $1
+      or holding.balance > 0
+    )
 `;
 
 /**

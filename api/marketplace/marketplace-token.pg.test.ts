@@ -532,6 +532,20 @@ describe("long lists", () => {
     for (const id of [1, 2]) await owner(id, addressOf(0x3a28));
   });
 
+  test("by price of a moment ago have no token of a contract that was hidden since", async () => {
+    const lists = [`collections/${MANY}/1/tokens?sort=price`, `portfolio/${addressOf(0x3a28)}?sort=price`];
+    // By this clock each list takes seconds to make, so it is used again for a minute.
+    let now = performance.now() + 9_000_000;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));
+    const counts = async () => Promise.all(lists.map(async (path) => (await get(path)).body.data?.length));
+    expect(await counts()).toEqual([100, 100]);
+    await inserter(t.sql).contractMetadata(MANY, { is_fungible: true });
+    expect(await counts()).toEqual([undefined, 0]);
+    await t.sql`delete from offchain.contract_metadata where contract_address = ${bytesOf(MANY)}`;
+    expect(await counts()).toEqual([100, 100]);
+    clock.mockRestore();
+  });
+
   test("are made once for both directions where no price decides", async () => {
     const list = async (direction: string) =>
       (await get(`collections/${MANY}/1/tokens?direction=${direction}`)).body.token_count;
