@@ -157,7 +157,9 @@ export function runDeployment(
     isRunning: () => running !== undefined,
     history: () => progress,
     readRate: async () => {
-      const logs = (await running?.countEvents()) ?? 0;
+      const logs = await running?.countEvents();
+      // Else all that were ever handled would count as those of the next seconds.
+      if (logs === undefined) return 0;
       const seconds = (performance.now() - counted.at) / 1000;
       const rate = logs > counted.logs && seconds > 0 ? (logs - counted.logs) / seconds : 0;
       counted = { logs, at: performance.now() };

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { startIndexer } from "./indexer.ts";
+import { listChildren, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readTables } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
@@ -14,6 +15,9 @@ const START_BLOCK = 5;
 /** At the head Ponder takes 50 blocks at a time, so with slow answers it is more than 1,000 behind for half a minute. */
 const MANY_BLOCKS = 5_000;
 const SLOW_MS = 500;
+
+/** Longer than from one look at Ponder's speed to the next, and its patience with Ponder. */
+const LOOK_MS = 5_000;
 
 const { opened } = closeAfterAll();
 
@@ -75,4 +79,26 @@ test("an index that a node leaves far behind, as one that was still syncing, goe
   // It asks for each block that it takes at the head.
   expect(node.counts().eth_getBlockByNumber).toBeLessThan(MANY_BLOCKS);
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+});
+
+test("a Ponder that answers again after a while hasn't handled all logs again", async () => {
+  const { Emitter } = compile("Emitter");
+  const chain = opened(await startChain());
+  const emitter = await chain.deploy(Emitter);
+  const database = opened(await createTestDatabase());
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
+  await indexer.waitUntilLive(await chain.head());
+  const logs = randomLogs(createRandom(4), { accounts: chain.accounts, count: 200 });
+  await chain.mine({ to: emitter, name: "write", args: [logs] });
+  const { logs_per_second: speed } = await indexer.waitUntil(({ logs_per_second }) => logs_per_second > 0);
+  await indexer.waitUntil(({ logs_per_second }) => logs_per_second < speed / 16);
+
+  const ponder = listChildren(indexer.pid);
+  for (const pid of ponder) process.kill(pid, "SIGSTOP");
+  await sleep(LOOK_MS);
+  for (const pid of ponder) process.kill(pid, "SIGCONT");
+  const speeds: number[] = [];
+  for (const end = performance.now() + LOOK_MS; performance.now() < end; await sleep(500))
+    speeds.push((await indexer.waitUntil(() => true)).logs_per_second);
+  expect(Math.max(...speeds)).toBeLessThan(speed / 8);
 });

@@ -27,8 +27,8 @@ type PonderProcess = {
   ended: Promise<string>;
   /** What it last complained of, while it goes on complaining. */
   problem: () => string | undefined;
-  /** How many logs it has handled since its start; 0 where it doesn't tell. */
-  countEvents: () => Promise<number>;
+  /** How many logs it has handled since its start. Undefined where it doesn't answer, as one that is starting or busy. */
+  countEvents: () => Promise<number | undefined>;
   stop: () => Promise<void>;
 };
 
@@ -139,12 +139,12 @@ function reasonOf(lines: string[]): string | undefined {
   return line?.slice(0, 300);
 }
 
-async function readCompletedEvents(port: number): Promise<number> {
+async function readCompletedEvents(port: number): Promise<number | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) });
     const counts = (await response.text()).matchAll(/^ponder_indexing_completed_events\{[^}]*\} (\d+)/gm);
     return counts.reduce((sum, [, count]) => sum + Number(count), 0);
   } catch {
-    return 0;
+    return undefined;
   }
 }
