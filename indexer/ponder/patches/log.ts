@@ -68,6 +68,32 @@ export const LOG_PATCHES: readonly Patch[] = [
             for (const log of []) {
                 if (isInBloom(`,
   },
+  // It tried every filter with each log, and read the log's block number twice for each. Now it tries those of its event.
+  ...Object.entries({
+    "const logFilters = [];": `
+    const logFilters = [];
+    let filtersByTopic;
+    const filtersOf = ({ topics }) => {
+        filtersByTopic ??= Map.groupBy(logFilters, ({ topic0 }) => topic0);
+        return filtersByTopic.get(topics[0]?.toLowerCase()) ?? [];
+    };`,
+    [`
+            for (const filter of logFilters) {
+                if (isLogFilterMatched({ filter, log })) {`]: `
+            for (const filter of filtersOf(log)) {
+                if (isLogFilterMatched({ filter, log })) {`,
+    [`
+            for (const filter of logFilters) {
+                if (isLogFilterMatched({ filter, log }) &&`]: `
+            for (const filter of filtersOf(log)) {
+                if (isLogFilterMatched({ filter, log }) &&`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-realtime/index.js", find, replace })),
+  ...Object.entries({
+    "for (const log of logs) {": `
+    const indexesByTopic = Map.groupBy(logEventCallbackIndexes, (index) => eventCallbacks[index].filter.topic0);
+    for (const log of logs) {`,
+    "of logEventCallbackIndexes) {": "of indexesByTopic.get(log.topics[0]?.toLowerCase()) ?? []) {",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/runtime/events.js", find, replace })),
   // A log is matched by its signature alone: a Transfer of ERC-721, with each definition of a Transfer. Decoding it by those
   // that want more topics or data failed, which took longer than by the right one.
   ...Object.entries({
