@@ -9,7 +9,6 @@ import { listen, type Listener } from "./listen.ts";
 
 const REQUESTS = 5000;
 const PARALLEL = 16;
-const SLOW_MS = 1000;
 const SAMPLES = join(import.meta.dirname, "../../shared/samples/c_bad_input");
 
 let t: TestApi;
@@ -215,24 +214,17 @@ test(`${REQUESTS} hostile requests get no 5xx, each an answer within a second${s
   const requests = fc.sample(fuzz, { numRuns: REQUESTS, seed: 20_261_120 });
   const statuses = new Map<number, number>();
   const failures: unknown[] = [];
-  const slow: Fuzz[] = [];
   let next = 0;
   await Promise.all(
     Array.from({ length: PARALLEL }, async () => {
       for (let item = requests[next++]; item; item = requests[next++]) {
         const answer = await send(item, agent);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-        if (answer.ms >= SLOW_MS) slow.push(item);
-        const isFine = answer.status < 500 && answer.status > 0 && isShaped(answer, item);
+        const isFine = answer.status < 500 && answer.ms < 1000 && answer.status > 0 && isShaped(answer, item);
         if (!isFine) failures.push({ item: { ...item, body: item.body?.toString("latin1").slice(0, 200) }, answer });
       }
     }),
   );
-  // What waited for other work of a busy machine is quick when it is asked again by itself.
-  for (const item of slow) {
-    const times = [await send(item, agent), await send(item, agent), await send(item, agent)].map(({ ms }) => ms);
-    if (Math.min(...times) >= SLOW_MS) failures.push({ item, times });
-  }
   agent.destroy();
   expect(failures.slice(0, 5)).toEqual([]);
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415]));

@@ -184,8 +184,8 @@ test("bad origins neither reach private addresses, nor fill the memory, nor hold
   await sql`update offchain.network set indexed_block = 2`;
   const beside = await timeGood(2, 3);
   const { length: goodRequests } = good.requests;
-  // Good tokens are fetched while the first dripping answer goes on. On a busy machine it may end before most of them.
-  expect(goodWhenADripEnded ?? goodRequests).toBeGreaterThan(GOOD + GOOD / 10);
+  // Good tokens are fetched while the first dripping answer goes on. On a busy machine it may end before the last of them.
+  expect(goodWhenADripEnded ?? goodRequests).toBeGreaterThan(GOOD + GOOD / 4);
 
   // Each bad origin was tried, its failure is named, and it is left alone for a while.
   await expect.poll(readCodes, { timeout: WAIT_TIMEOUT_MS, interval: 500 }).toEqual({
