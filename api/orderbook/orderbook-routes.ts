@@ -20,9 +20,6 @@ import { quote } from "../http/errors.ts";
 import { AccountParams, ContractParams, PageQuery, textParameter, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 
-/** Thousands are set apart, as in 10,000. */
-const grouped = new Intl.NumberFormat("en-US");
-
 /** The account of the private key 1, with which the example of a signed order is signed. */
 const SELLER = "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf";
 /** Seaport 1.6. */
@@ -216,11 +213,11 @@ export const createOrderRoute = defineRoute({
     "An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed " +
       "block.",
     `For the same token, or for any token of the same contract, a maker may have ${MAX_OF_MAKER} orders that stand and ` +
-      `${grouped.format(MAX_UNENDED_OF_MAKER)} that have not reached their end time, filled and cancelled ones included; ` +
-      `${grouped.format(MAX_OF_MAKER_IN_ALL)} of these for everything together.`,
-    `Of all makers' listings of one token, the cheapest ${grouped.format(MAX_LISTINGS)} that stand are kept; of offers in ` +
-      `one currency that is not the chain's own, the highest ${grouped.format(MAX_IN_CURRENCY)}, and of all offers for the ` +
-      `same, the highest ${grouped.format(MAX_OFFERS)}.`,
+      `${MAX_UNENDED_OF_MAKER.toLocaleString("en-US")} that have not reached their end time, filled and cancelled ones included; ` +
+      `${MAX_OF_MAKER_IN_ALL.toLocaleString("en-US")} of these for everything together.`,
+    `Of all makers' listings of one token, the cheapest ${MAX_LISTINGS.toLocaleString("en-US")} that stand are kept; of offers in ` +
+      `one currency that is not the chain's own, the highest ${MAX_IN_CURRENCY.toLocaleString("en-US")}, and of all offers for the ` +
+      `same, the highest ${MAX_OFFERS.toLocaleString("en-US")}.`,
     `A client address may send ${ORDERS_PER_MINUTE} orders a minute, taken or not.`,
   ].join("\n\n"),
   body: OrderBody,

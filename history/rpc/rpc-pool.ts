@@ -1,5 +1,6 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import { hostOf } from "../../net/node-address.ts";
 import { readAnswers, readPlain, sortAnswers } from "./rpc-answer.ts";
 import { NodeError } from "./rpc-error.ts";
 import { type Agents, CHEAPEST_CALL, postCalls, type RpcCall } from "./rpc-post.ts";
@@ -187,7 +188,7 @@ function requireChain(bytes: Buffer, { chainId: expected }: { chainId: number })
 function createNode(url: string): RpcNode {
   return {
     url,
-    host: new URL(url).host,
+    host: hostOf(url),
     slots: FIRST_SLOTS,
     active: 0,
     restsUntil: 0,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { isRevert } from "./revert.ts";
-import { addressOf } from "../../net/node-address.ts";
+import { addressOf, hostOf } from "../../net/node-address.ts";
 
 const REQUEST_TIMEOUT_MS = 20_000;
 /**
@@ -113,7 +113,7 @@ async function readChainId(agent: Agent, options: { url: string; timeoutMs: numb
   const [answer] = await post(agent, { ...options, requests: [{ method: "eth_chainId", params: [] }] });
   const chainId = typeof answer?.result === "string" ? Number(answer.result) : Number.NaN;
   if (Number.isSafeInteger(chainId)) return chainId;
-  throw new RpcFault(`${new URL(options.url).host} doesn't say which chain it is of.`);
+  throw new RpcFault(`${hostOf(options.url)} doesn't say which chain it is of.`);
 }
 
 async function post(

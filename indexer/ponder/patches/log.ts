@@ -77,16 +77,9 @@ export const LOG_PATCHES: readonly Patch[] = [
         filtersByTopic ??= Map.groupBy(logFilters, ({ topic0 }) => topic0);
         return filtersByTopic.get(topics[0]?.toLowerCase()) ?? [];
     };`,
-    [`
-            for (const filter of logFilters) {
-                if (isLogFilterMatched({ filter, log })) {`]: `
-            for (const filter of filtersOf(log)) {
-                if (isLogFilterMatched({ filter, log })) {`,
-    [`
-            for (const filter of logFilters) {
-                if (isLogFilterMatched({ filter, log }) &&`]: `
-            for (const filter of filtersOf(log)) {
-                if (isLogFilterMatched({ filter, log }) &&`,
+    ...Object.fromEntries(
+      [") {", " &&"].map((end) => [filterLoop("logFilters") + end, filterLoop("filtersOf(log)") + end]),
+    ),
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-realtime/index.js", find, replace })),
   ...Object.entries({
     "for (const log of logs) {": `
@@ -156,3 +149,10 @@ export const eth_getLogs =`,
 `,
   },
 ];
+
+/** `filters`: what it tries with a log. */
+function filterLoop(filters: string): string {
+  return `
+            for (const filter of ${filters}) {
+                if (isLogFilterMatched({ filter, log })`;
+}
