@@ -6,12 +6,12 @@ import { type Connections, createConnections, MAX_CONNECTIONS_OF_CLIENT } from "
 import type { Api } from "./server.ts";
 
 /** Most bytes of URL and headers together. A URL alone may have 32 KiB. */
-const MAX_HEADER_BYTES = 49_152;
+export const MAX_HEADER_BYTES = 49_152;
 /**
  * How long headers and whole requests may take to arrive, and how long a connection may be silent before it is closed.
  */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 20_000;
 const SOCKET_TIMEOUT_MS = 30_000;
 /** How long a client may take to read a complete answer, which stays in memory until then. */
 const ANSWER_TIMEOUT_MS = 60_000;

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { RequestState } from "./http/request-state.ts";
 import type { Monitor } from "./monitor.ts";
+import { WORKER_SECONDS } from "../offchain/token/metadata-status.ts";
 import { describeStatus } from "./status.ts";
 
 /** The metrics of this process. `observe` counts a request that was answered. */
@@ -54,7 +55,10 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
     failing: gauge("nft_index_metadata_failing", "Tokens whose metadata never came"),
     fetches_per_second: gauge("nft_index_metadata_fetches_per_second", "Fetches of all workers a second"),
     oldest_due_seconds: gauge("nft_index_metadata_oldest_due_seconds", "How long the oldest due token waits"),
-    workers: gauge("nft_index_metadata_workers", "Workers that have reported within the last 20 seconds"),
+    workers: gauge(
+      "nft_index_metadata_workers",
+      `Workers that have reported within the last ${WORKER_SECONDS} seconds`,
+    ),
   };
 
   const failures = gauge("nft_index_metadata_failures", "Tokens that fail now", ["code", "host"]);

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { SILENCE_SECONDS } from "../offchain/network.ts";
+import { WORKER_SECONDS } from "../offchain/token/metadata-status.ts";
 import { integer, list, number, oneOf, text } from "./http/field.ts";
 import type { Monitor } from "./monitor.ts";
 import type { NetworkRow } from "./network.ts";
@@ -61,7 +62,7 @@ export const Status = z
           "Extension: tokens whose last attempt failed, by reason and host, also those that keep an earlier document. The " +
             "most frequent first; at most 50.",
         ),
-        workers: integer("Extension: workers that have reported within the last 20 seconds."),
+        workers: integer(`Extension: workers that have reported within the last ${WORKER_SECONDS} seconds.`),
       })
       .openapi({ description: "How far metadata is fetched." }),
   })

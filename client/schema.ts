@@ -1415,7 +1415,7 @@ export type paths = {
     };
   };
   "/marketplace/portfolio/{user_address}/collections": {
-    /** Collections of the main network of which an account holds a token, those with most tokens first. By the number of tokens that somebody holds, as counted a moment ago, then by address. For an account with more than a thousand tokens, those of hidden contracts counted, or listings, fillable or not, all of it is as of a moment ago. */
+    /** Collections of the main network of which an account holds a token, those with most tokens first. By the number of tokens that somebody holds, as counted a moment ago, then by address. For an account with more than 1,000 tokens, those of hidden contracts counted, or listings, fillable or not, all of it is as of a moment ago. */
     get: {
       parameters: {
         path: {
@@ -1453,7 +1453,7 @@ export type paths = {
     };
   };
   "/marketplace/collections/{address}/{chain_id}/tokens": {
-    /** Extension: tokens of a collection that somebody holds, with what they cost. Lists of more than a thousand tokens, burned ones and those of hidden contracts counted, are in the order of a moment ago, and so are those by price or of what is on sale for which there are more than a thousand listings, fillable or not; what is said of each token is of this second. */
+    /** Extension: tokens of a collection that somebody holds, with what they cost. Lists of more than 1,000 tokens, burned ones and those of hidden contracts counted, are in the order of a moment ago, and so are those by price or of what is on sale for which there are more than 1,000 listings, fillable or not; what is said of each token is of this second. */
     get: {
       parameters: {
         path: {
@@ -1500,7 +1500,7 @@ export type paths = {
     };
   };
   "/marketplace/portfolio/{user_address}": {
-    /** Extension: tokens of the main network that an account holds, with what it asks and others offer for them. Lists of more than a thousand tokens, burned ones and those of hidden contracts counted, are in the order of a moment ago, and so are those by price or of what is on sale for which there are more than a thousand listings, fillable or not; what is said of each token is of this second. */
+    /** Extension: tokens of the main network that an account holds, with what it asks and others offer for them. Lists of more than 1,000 tokens, burned ones and those of hidden contracts counted, are in the order of a moment ago, and so are those by price or of what is on sale for which there are more than 1,000 listings, fillable or not; what is said of each token is of this second. */
     get: {
       parameters: {
         path: {

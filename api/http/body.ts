@@ -3,13 +3,13 @@ import { HttpError, invalid } from "./errors.ts";
 import type { Env } from "./request-state.ts";
 
 /** The largest body of a request, in bytes. */
-const MAX_REQUEST_BYTES = 1_048_576;
+export const MAX_REQUEST_BYTES = 1_048_576;
 
 /**
  * The largest number of chunks of a body. Each takes 300 bytes of memory and 3 µs, however small it is: a megabyte in
  * single bytes took 300 MB and three seconds.
  */
-const MAX_REQUEST_CHUNKS = 16_384;
+export const MAX_REQUEST_CHUNKS = 16_384;
 
 /**
  * Its connection isn't closed: Node would cut it while the client still sends, and most clients don't read the answer

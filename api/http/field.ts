@@ -15,6 +15,9 @@ export const oneOf = <T extends string>(meanings: Record<T, string>, about = "")
 };
 export const list = <T extends z.ZodType>(item: T, description: string) => z.array(item).openapi({ description });
 
+/** A limit as texts name it: 1,048,576. Without Intl, whose data takes 35 ms to load. */
+export const grouped = (limit: number) => String(limit).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+
 const Cursor = text(
   "Where the next page begins, for the parameter `cursor`, as it is; null where the list ends.",
 ).nullable();

@@ -1,5 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { quote } from "./errors.ts";
+import { grouped } from "./field.ts";
+import { MAX_BODY_BYTES } from "./page.ts";
 
 /** Items in a page: by default, and at most. */
 const DEFAULT_LIMIT = 100;
@@ -102,7 +104,7 @@ export const PageQuery = z.object({
       maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
       description:
-        "Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 " +
-        "bytes.",
+        "Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds " +
+        `${grouped(MAX_BODY_BYTES)} bytes.`,
     }),
 });

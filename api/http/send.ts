@@ -6,7 +6,7 @@ import { giveMemory } from "./body-memory.ts";
 import type { Env } from "./request-state.ts";
 
 /** Smaller bodies aren't compressed, because headers would take more than that saves. */
-const COMPRESS_FROM_BYTES = 1400;
+export const COMPRESS_FROM_BYTES = 1400;
 /**
  * Longer texts are sent as buffers. node:http is slow with long strings: 7,200 answers a second of 131 KB, and 26,000
  * as buffers.

@@ -10,7 +10,7 @@ import { within } from "../sql/deadline.ts";
 /** A key that this process doesn't know is looked up. If the database hangs, the answer is 503 after this time. */
 const KEY_CHECK_WITHIN_MS = 3000;
 /** Enough for 250 padded ids in `tokens_ids`, which take 20 kB. */
-const MAX_URL_LENGTH = 32_768;
+export const MAX_URL_LENGTH = 32_768;
 /**
  * Paths without a rate limit: monitoring must not be refused because somebody else at its address asks too much, and a
  * page that says so needs its style, and its script to ask again.

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import { text } from "../http/field.ts";
 import type { Env } from "../http/request-state.ts";
+import { LISTED_LENGTH } from "./key.ts";
 import { type KeyRegistration, KEYS_PER_HOUR } from "./key-registration.ts";
 import { KeyBody } from "./key-body.ts";
 import { defineRoute, mountRoute, refuseOtherMethods } from "../http/route.ts";
@@ -9,7 +10,7 @@ import { defineRoute, mountRoute, refuseOtherMethods } from "../http/route.ts";
 const NewKey = z
   .strictObject({
     key: text("The key: `nft_` and 40 hex digits. Shown this once: only its hash is stored."),
-    prefix: text("The first 12 characters of it, by which the operator lists and revokes it."),
+    prefix: text(`The first ${LISTED_LENGTH} characters of it, by which the operator lists and revokes it.`),
     name: text("As it was given, without white space around it."),
   })
   .openapi("NewKey", { description: "A key for the header `x-api-key`, good on both networks." });

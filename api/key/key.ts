@@ -22,7 +22,7 @@ const KEY_PREFIX = "nft_";
 /** 160 random bits can't be guessed, so a fast hash is enough. */
 const KEY_BYTES = 20;
 /** How many characters of a key are listed, and name it for revocation. */
-const LISTED_LENGTH = KEY_PREFIX.length + 8;
+export const LISTED_LENGTH = KEY_PREFIX.length + 8;
 
 /** The hash of a key: SHA-256 in hex. */
 export const hashKey = (key: string) => hash("sha256", key, "hex");

@@ -16,7 +16,7 @@ export type RateLimit = {
 
 /** The windows in seconds: of the rate, and of the burst, the part that goes beyond the rate. */
 const RATE_SECONDS = 1;
-const BURST_SECONDS = 10;
+export const BURST_SECONDS = 10;
 /**
  * How much a process takes from the store in advance, so that not each request needs a round trip: a part of what is left
  * in a window, but no more than a part of what the client got from it in this second or the one before. What it doesn't

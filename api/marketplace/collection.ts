@@ -5,7 +5,7 @@ import { ContractAddress, ContractImageText, ContractName } from "../token/token
 import { toArray } from "../sql/database.ts";
 import { textJson } from "../sql/item.ts";
 import { runLong } from "../sql/long-statement.ts";
-import { isRead, itemsByPlace } from "./marketplace-body.ts";
+import { isRead, itemsByPlace, LARGE, LARGE_OF_PAGE } from "./marketplace-body.ts";
 import { CHAIN } from "../orderbook/trade-order.ts";
 
 /** A collection on the marketplace. */
@@ -20,8 +20,8 @@ export const Collection = z
   })
   .openapi("Collection", {
     description:
-      "A contract of tokens, as the marketplace shows it. Of descriptions with images above 16 kB a page of collections has " +
-      "the first 4 MB: those of others are empty.",
+      `A contract of tokens, as the marketplace shows it. Of descriptions with images ${LARGE} a page of collections has ` +
+      `${LARGE_OF_PAGE}: those of others are empty.`,
   });
 export type Collection = z.infer<typeof Collection>;
 

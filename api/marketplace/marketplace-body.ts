@@ -27,6 +27,9 @@ export const itemsByPlace = (select: string) =>
 
 /** Most bytes of large texts on one page: 250 of the largest would be 64 MB. */
 const MAX_LARGE_BYTES = 4 * 1024 * 1024;
+/** Both limits, as the documentation names them. */
+export const LARGE = `above ${SMALL_DOCUMENT_BYTES / 1024} kB`;
+export const LARGE_OF_PAGE = `the first ${MAX_LARGE_BYTES / 1024 ** 2} MB`;
 
 /**
  * Whether a text is shown: if it is small, or the page's texts up to it fit the limit. A large text may hold a picture.

@@ -2,14 +2,17 @@ import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
 import { Collection } from "./collection.ts";
 import { quote } from "../http/errors.ts";
-import { integer, list } from "../http/field.ts";
+import { grouped, integer, list } from "../http/field.ts";
 import { CollectionToken, PortfolioToken } from "./marketplace-token.ts";
 import { AccountAddress, Address } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
+import { SHORT_LIST } from "../sql/kept-list.ts";
 import { PortfolioCollection } from "./portfolio.ts";
 
 const DEFAULT_ITEMS = 100;
 const MAX_ITEMS = 250;
+/** Longer lists are kept for a moment. */
+const MANY = grouped(SHORT_LIST);
 
 const wholeNumber = (
   name: string,
@@ -156,7 +159,7 @@ export const listPortfolioRoute = defineRoute({
   summary: "Collections of the main network of which an account holds a token, those with most tokens first",
   description:
     "By the number of tokens that somebody holds, as counted a moment ago, then by address. For an account with more than " +
-    "a thousand tokens, those of hidden contracts counted, or listings, fillable or not, all of it is as of a moment ago.",
+    `${MANY} tokens, those of hidden contracts counted, or listings, fillable or not, all of it is as of a moment ago.`,
   params: UserParams,
   query: PageNumberQuery,
   answer: pageOf(PortfolioCollection, "collection_count"),
@@ -189,8 +192,8 @@ const exampleTerms = {
   metadata: { name: "Ape #42", description: "An ape for examples.", image: "ipfs://QmExample/42.png" },
 };
 const LONG_LISTS =
-  "Lists of more than a thousand tokens, burned ones and those of hidden contracts counted, are in the order of a moment " +
-  "ago, and so are those by price or of what is on sale for which there are more than a thousand listings, fillable or " +
+  `Lists of more than ${MANY} tokens, burned ones and those of hidden contracts counted, are in the order of a moment ` +
+  `ago, and so are those by price or of what is on sale for which there are more than ${MANY} listings, fillable or ` +
   "not; what is said of each token is of this second.";
 
 export const listTokensRoute = defineRoute({

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { integer, number, text } from "../http/field.ts";
 import { AFTER_ANY_ADDRESS, type Parameter, type RowStream, toArray, toBytes } from "../sql/database.ts";
 import { ACCOUNT_TOKEN_ITEM, accountFacts, COLLECTION_TOKEN_ITEM, COLLECTION_FACTS } from "./marketplace-item.ts";
-import { itemsByPlace, loadNumberedPage } from "./marketplace-body.ts";
+import { itemsByPlace, LARGE, LARGE_OF_PAGE, loadNumberedPage } from "./marketplace-body.ts";
 import type { Page } from "./marketplace-list.ts";
 import * as pages from "./marketplace-page.ts";
 import { joinListings, joinListingsInRange, withListings } from "../orderbook/order-listing.ts";
@@ -34,8 +34,8 @@ const terms = {
     })
     .openapi({
       description:
-        "Out of the normalized metadata; empty texts where there is none. Of documents above 16 kB, as those that hold their " +
-        "picture are, a page has the first 4 MB: the texts of others are empty too.",
+        `Out of the normalized metadata; empty texts where there is none. Of documents ${LARGE}, as those that hold their ` +
+        `picture are, a page has ${LARGE_OF_PAGE}: the texts of others are empty too.`,
     }),
 };
 

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
-import { flag, integer, number } from "../http/field.ts";
+import { flag, grouped, integer, number } from "../http/field.ts";
 import { floorOf } from "../orderbook/floor.ts";
 import { wholeOf } from "../orderbook/native-currency.ts";
 import type { Moment } from "../orderbook/trade-order.ts";
@@ -10,9 +10,15 @@ import { SHORT_LIST } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { JOIN_COLLECTION } from "./collection.ts";
-import { isRead, itemsByPlace } from "./marketplace-body.ts";
+import { isRead, itemsByPlace, LARGE, LARGE_OF_PAGE } from "./marketplace-body.ts";
 import { chooseListed } from "./marketplace-listing.ts";
 import { countSeen, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-scope.ts";
+
+/**
+ * For a collection with so many tokens, burned ones included, the last count is shown. Otherwise somebody could burn a
+ * million tokens and give one away, and each page of its holder would count them all.
+ */
+const COUNT_FROM = 1000;
 
 /** A collection of which an account holds tokens. */
 export const PortfolioCollection = z
@@ -25,7 +31,7 @@ export const PortfolioCollection = z
         "form counts; null where nothing is on sale for that.",
     ).nullable(),
     token_count: integer(
-      "Tokens that somebody holds, each id once; as of a moment ago in a collection that has had 1,000 or more.",
+      `Tokens that somebody holds, each id once; as of a moment ago in a collection that has had ${grouped(COUNT_FROM)} or more.`,
     ),
     user_token_count: integer("Those that the account holds, each id once."),
     user_listed_tokens: integer("Those that the account has on sale, each id once."),
@@ -33,7 +39,7 @@ export const PortfolioCollection = z
   })
   .openapi("PortfolioCollection", {
     description:
-      "A collection of which an account holds something. Of images above 16 kB a page has the first 4 MB: those of others are " +
+      `A collection of which an account holds something. Of images ${LARGE} a page has ${LARGE_OF_PAGE}: those of others are ` +
       "empty.",
   });
 
@@ -86,12 +92,6 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
 }
 
 const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });
-
-/**
- * For a collection with so many tokens, burned ones included, the last count is shown. Otherwise somebody could burn a
- * million tokens and give one away, and each page of its holder would count them all.
- */
-const COUNT_FROM = 1000;
 
 /**
  * Collections in an account's list as JSON. $1: their addresses without 0x; $4: how many tokens they had when last

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { readConfig } from "../../config.ts";
 import { list, pageOf, text } from "../http/field.ts";
 import { Contract } from "./contract.ts";
 import { Event } from "./event.ts";
@@ -25,6 +26,8 @@ import { BatchToken, Token } from "./token.ts";
 import { MAX_BATCH_BYTES } from "./token-lookup.ts";
 
 const BATCH_MB = MAX_BATCH_BYTES / 2 ** 20;
+/** What an operator who sets nothing has. */
+const { refreshCooldownSeconds } = readConfig({});
 const NO_NETWORK = "this network is not configured";
 const indexer = { tag: "Indexer", needsKey: true, meanings: { 404: "This network is not configured." } } as const;
 const ofContract = { errors: [404], meanings: { 404: `The contract is unknown, or ${NO_NETWORK}.` } };
@@ -126,8 +129,8 @@ export const refreshMetadataRoute = defineRoute({
   summary: "Asks for the metadata of a token to be fetched again",
   description:
     "Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once " +
-    "in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read; an " +
-    "empty one may be of any type.",
+    `in ${refreshCooldownSeconds} seconds for each token, by default; earlier requests answer 429. Nothing in the body is ` +
+    "read; an empty one may be of any type.",
   params: TokenParams,
   body: "empty",
   answer: z.strictObject({ result: text("A confirmation, for people.") }),
@@ -135,7 +138,7 @@ export const refreshMetadataRoute = defineRoute({
   errors: [404, 413, 415],
   meanings: {
     ...ofToken.meanings,
-    429: "The rate limit is reached, or the token's metadata was asked for less than 600 seconds ago, by default.",
+    429: `The rate limit is reached, or the token's metadata was asked for less than ${refreshCooldownSeconds} seconds ago, by default.`,
   },
 });
 

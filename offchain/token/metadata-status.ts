@@ -21,7 +21,7 @@ export type MetadataStatus = {
 /** The number of rows of failures in the status. */
 const MAX_FAILURES = 50;
 /** A worker that hasn't reported for so long is gone. */
-const WORKER_SECONDS = 20;
+export const WORKER_SECONDS = 20;
 /** The oldest due token is looked for among so many tokens at the head of the queue. */
 const HEAD = 200;
 
