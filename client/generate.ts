@@ -7,21 +7,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Schema } from "../api/docs/docs.ts";
 import { createOpenApiDocument } from "../api/docs/openapi.ts";
-
-type Content = Record<string, { schema?: Schema }>;
-type Operation = {
-  summary?: string;
-  description?: string;
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: Schema }[];
-  requestBody?: { required?: boolean; content?: Content };
-  responses?: Record<string, { content?: Content }>;
-};
-type Document = {
-  paths?: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, Schema> };
-};
+import type { Content, Operation, Schema, ShownDocument } from "../api/docs/shown-document.ts";
 
 const FILE = join(import.meta.dirname, "schema.ts");
 const HEAD = `/**
@@ -34,7 +21,7 @@ if (others.length > 0 || (argument !== undefined && argument !== "--check")) {
   console.error(`Argument "${[argument, ...others].join(" ")}" is unknown. Expected nothing or --check.`);
   process.exit(1);
 }
-const text = format(generate(createOpenApiDocument() as Document));
+const text = format(generate(createOpenApiDocument() as ShownDocument));
 if (argument === undefined) writeFileSync(FILE, text);
 else if (readFileSync(FILE, "utf8") !== text) {
   console.error("client/schema.ts is not what the OpenAPI document says. Run npm run client.");
@@ -46,7 +33,7 @@ function format(text: string): string {
   return execFileSync("oxfmt", [`--stdin-filepath=${FILE}`], { input: text, encoding: "utf8" });
 }
 
-function generate({ paths = {}, components = {} }: Document): string {
+function generate({ paths = {}, components = {} }: ShownDocument): string {
   const schemas = Object.entries(components.schemas ?? {}).map(
     ([name, schema]) => `${describe(schema)}export type ${name} = ${typeOf(schema)};\n`,
   );

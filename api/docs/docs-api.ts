@@ -1,9 +1,10 @@
 import { Hono } from "hono";
-import { DOCS_HEADERS, renderDocs, type ShownDocument } from "./docs.ts";
+import { DOCS_HEADERS, renderDocs } from "./docs.ts";
 import type { Env } from "../http/request-state.ts";
 import { send } from "../http/send.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 import { refuseOtherMethods } from "../http/route.ts";
+import type { ShownDocument } from "./shown-document.ts";
 
 /** The OpenAPI document and its reader, both made once. */
 export function createDocsApi(): Hono<Env> {

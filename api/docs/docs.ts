@@ -1,45 +1,5 @@
 import { html, raw } from "hono/html";
-
-/** What the page and the client's types take of an OpenAPI document. */
-export type Schema = {
-  $ref?: string;
-  type?: string | string[];
-  description?: string;
-  enum?: unknown[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  "x-bigint"?: boolean;
-  required?: string[];
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  maxItems?: number;
-  default?: unknown;
-};
-type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: Schema };
-type Operation = {
-  operationId?: string;
-  tags?: string[];
-  summary?: string;
-  description?: string;
-  security?: unknown[];
-  parameters?: Parameter[];
-  requestBody?: { content?: Record<string, { schema?: Schema; example?: unknown }> };
-  responses?: Record<
-    string,
-    { description?: string; content?: Record<string, { schema?: Schema; example?: unknown }> }
-  >;
-};
-/** What the page takes of an OpenAPI document. */
-export type ShownDocument = {
-  info: { title: string; version: string; description?: string };
-  tags?: { name: string; description?: string }[];
-  paths?: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, Schema> };
-};
+import type { Operation, Parameter, Schema, ShownDocument } from "./shown-document.ts";
 
 type PlacedOperation = { path: string; method: string; operation: Operation };
 type Group = { name: string; description?: string; operations: PlacedOperation[] };

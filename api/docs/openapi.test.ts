@@ -5,8 +5,9 @@ import { expect, test } from "vitest";
 import { SEAPORT_ADDRESSES } from "../../abis/seaport.ts";
 import { OrderBody } from "../orderbook/order-body.ts";
 import { fieldsOf } from "../orderbook/order-signature.ts";
-import { renderDocs, type Schema, type ShownDocument } from "./docs.ts";
+import { renderDocs } from "./docs.ts";
 import { createOpenApiDocument } from "./openapi.ts";
+import type { Schema, ShownDocument } from "./shown-document.ts";
 
 const document = createOpenApiDocument();
 
