@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { toBytes } from "../bytea.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { readSignature, readValidation, signatureCall, validationCall } from "../chain/signature.ts";
 
@@ -74,9 +75,8 @@ async function listOrders(
   sql: Sql,
   { chainId, after }: { chainId: number; after: SignaturePlace | undefined },
 ): Promise<Order[]> {
-  const bytesOf = (hex: string) => Buffer.from(hex.slice(2), "hex");
   const place = after
-    ? sql`(${after.end_time}::bigint, ${bytesOf(after.exchange)}, ${bytesOf(after.order_hash)})`
+    ? sql`(${after.end_time}::bigint, ${toBytes(after.exchange)}, ${toBytes(after.order_hash)})`
     : sql`(extract(epoch from now())::bigint, ''::bytea, ''::bytea)`;
   return sql<Order[]>`
     select

@@ -1,6 +1,7 @@
 import type { Fragment, Sql } from "postgres";
 import type { Hex } from "viem";
 import { ZORA_ADDRESSES } from "../../abis/zora.ts";
+import { toBytes } from "../bytea.ts";
 import { approvalCalls, readApproval } from "../chain/allowance.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { findHeadBlock } from "../network.ts";
@@ -58,7 +59,6 @@ async function listListings(
   sql: Sql,
   { network, chainId, after }: { network: string; chainId: number; after: ListingPlace | undefined },
 ): Promise<{ listings: Listing[]; last: ListingPlace | undefined }> {
-  const bytesOf = (hex: string) => Buffer.from(hex.slice(2), "hex");
   const { contract = "0x", token_id = "-1", owner = "0x", operator = "0x" } = after ?? {};
   const key = sql`contract_address, token_id, maker, operator`;
   const some = (table: Fragment, condition: Fragment) => sql`
@@ -83,12 +83,12 @@ async function listListings(
       table,
       sql`
         ${condition}
-        and contract_address = ${bytesOf(contract)}
-        and (token_id, maker, operator) > (${token_id}::numeric, ${bytesOf(owner)}, ${bytesOf(operator)})
+        and contract_address = ${toBytes(contract)}
+        and (token_id, maker, operator) > (${token_id}::numeric, ${toBytes(owner)}, ${toBytes(operator)})
       `,
     )}
     union all
-    ${some(table, sql`${condition} and contract_address > ${bytesOf(contract)}`)}
+    ${some(table, sql`${condition} and contract_address > ${toBytes(contract)}`)}
   `;
   const orders = sql`${sql(`onchain_${network}.trade_order`)}`;
   const asks = sql`
@@ -102,7 +102,7 @@ async function listListings(
         is_open,
         end_time
       from ${orders}
-      where exchange_address in ${sql(ZORA_ADDRESSES.map(bytesOf))}
+      where exchange_address in ${sql(ZORA_ADDRESSES.map(toBytes))}
     ) as ask
   `;
   const statement = sql`
