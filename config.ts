@@ -57,6 +57,24 @@ const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
 
+const CONTRACTS = z.union([z.literal("*"), filledAddresses]);
+
+/** Each variable of a network, without its prefix. */
+const ofNetwork = {
+  RPC_URL: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
+  CHAIN_ID: [
+    integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(),
+    `a chain id in decimal, from 1 to ${Number.MAX_SAFE_INTEGER}`,
+  ],
+  START_BLOCK: [integer(BLOCK).default(0), BLOCK_ACCEPTED],
+  END_BLOCK: [integer(BLOCK).optional(), BLOCK_ACCEPTED],
+  CONTRACTS: [CONTRACTS.default("*"), "addresses of 0x and 40 hex digits, comma-separated, or *"],
+  FIRST_GENERATION_CONTRACTS: [
+    z.union([z.literal("none").transform((): string[] => []), CONTRACTS]).optional(),
+    "addresses of 0x and 40 hex digits, comma-separated, * or none",
+  ],
+} as const;
+
 /** Each variable: how it is read, and what its error message says is accepted. */
 const variables = {
   PORT: [integer({ from: 1, to: 65_535 }).default(3000), "a port from 1 to 65535"],
@@ -103,33 +121,12 @@ const variables = {
   ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
-function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
-  const contracts = z.union([z.literal("*"), filledAddresses]);
-  const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
-  return {
-    [`${prefix}_RPC_URL`]: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
-    [`${prefix}_CHAIN_ID`]: [
-      integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(),
-      `a chain id in decimal, from 1 to ${Number.MAX_SAFE_INTEGER}`,
-    ],
-    [`${prefix}_START_BLOCK`]: [integer(BLOCK).default(0), BLOCK_ACCEPTED],
-    [`${prefix}_END_BLOCK`]: [integer(BLOCK).optional(), BLOCK_ACCEPTED],
-    [`${prefix}_CONTRACTS`]: [contracts.default("*"), "addresses of 0x and 40 hex digits, comma-separated, or *"],
-    [`${prefix}_FIRST_GENERATION_CONTRACTS`]: [
-      firstGeneration,
-      "addresses of 0x and 40 hex digits, comma-separated, * or none",
-    ],
-  } as {
-    [K in `${P}_RPC_URL`]: readonly [z.ZodType<string[] | undefined>, string];
-  } & {
-    [K in `${P}_CHAIN_ID` | `${P}_END_BLOCK`]: readonly [z.ZodType<number | undefined>, string];
-  } & {
-    [K in `${P}_START_BLOCK`]: readonly [z.ZodType<number>, string];
-  } & {
-    [K in `${P}_CONTRACTS`]: readonly [z.ZodType<string[] | "*">, string];
-  } & {
-    [K in `${P}_FIRST_GENERATION_CONTRACTS`]: readonly [z.ZodType<string[] | "*" | undefined>, string];
-  };
+/** The variables of a network, under its prefix. */
+function networkVariables<P extends "MAINNET" | "TESTNET">(
+  prefix: P,
+): { [K in keyof typeof ofNetwork as `${P}_${K}`]: (typeof ofNetwork)[K] } {
+  const named = Object.entries(ofNetwork).map(([name, variable]) => [`${prefix}_${name}`, variable]);
+  return Object.fromEntries(named) as ReturnType<typeof networkVariables<P>>;
 }
 
 /** Whether a variable of this name is read. */
