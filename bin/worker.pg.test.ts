@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -16,7 +17,8 @@ let rpc: Awaited<ReturnType<typeof serveRpc>>;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
-  rpc = await serveRpc({ [address(1)]: (functionName) => (functionName === "name" ? "Alpha" : undefined) });
+  const named = (name: string) => (functionName: string) => (functionName === "name" ? name : undefined);
+  rpc = await serveRpc({ [address(1)]: named("Alpha"), [address(2)]: named("Beta"), [address(3)]: named("Gamma") });
 });
 afterAll(async () => {
   await rpc.close();
@@ -227,3 +229,52 @@ test("a media store that takes nothing is told at once with the variable, and ke
   expect(await worker.ended).toBe(0);
   await origin.close();
 });
+
+test("a node that is of another chain once it is back is not asked until it is of ours again", async () => {
+  const { node, become } = await serveChanging(rpc.url);
+  await report(CHAIN_ID);
+  const worker = start({ MAINNET_RPC_URL: node.url });
+  const sql = postgres(database.url, { max: 1 });
+  const nameOf = async (number: number) => {
+    const bytes = Buffer.from(address(number).slice(2), "hex");
+    const rows = await sql`select name, attempts from offchain.contract_metadata where contract_address = ${bytes}`;
+    return rows[0];
+  };
+  await mint(sql, { contract: address(2), tokens: [1], block: 2 });
+  await sql`update offchain.network set indexed_block = 2`;
+  await expect.poll(() => nameOf(2)).toMatchObject({ name: "Beta" });
+
+  become("down");
+  await mint(sql, { contract: address(3), tokens: [1], block: 3 });
+  await sql`update offchain.network set indexed_block = 3`;
+  await expect.poll(async () => (await nameOf(3))?.attempts).toBeGreaterThan(0);
+  become("other");
+  await sql`update offchain.contract_metadata set due_at = now() where name = ''`;
+  await expect.poll(() => worker.output()).toContain("answers for chain 5. Expected the same; it is not asked.\n");
+  expect(await nameOf(3)).toMatchObject({ name: "" });
+
+  become("ours");
+  await sql`update offchain.contract_metadata set due_at = now() where name = ''`;
+  await expect.poll(() => nameOf(3)).toMatchObject({ name: "Gamma" });
+  await worker.stop();
+  await node.close();
+  await sql.end();
+});
+
+/** A node in front of `target`, which may cut connections, or be one of another chain. */
+async function serveChanging(target: string) {
+  let state: "ours" | "down" | "other" = "ours";
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    if (state === "down") return void request.socket.destroy();
+    const { id, method } = JSON.parse(body) as { id: unknown; method: string };
+    if (state === "other") {
+      const result = method === "eth_chainId" ? "0x5" : `0x${"0".repeat(128)}`;
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    }
+    const given = await fetch(target, { method: "POST", body });
+    response.writeHead(given.status).end(await given.text());
+  };
+  const node = await serveOrigin((request, response) => void answer(request, response));
+  return { node, become: (next: typeof state) => (state = next) };
+}

@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { createRpc, RpcFault } from "./rpc.ts";
 
@@ -112,6 +112,34 @@ test("a URL of another chain is asked for nothing, one that doesn't answer yet w
   chainId = "0x1";
   expect(await rpc.send([code])).toEqual([{ jsonrpc: "2.0", id: 0, result: "0xabc" }]);
   expect(new Set(asked)).toEqual(new Set(["eth_chainId"]));
+  await rpc.close();
+});
+
+test("a URL that comes to lead to another chain is asked for nothing more: at once after a failure, else within seconds", async () => {
+  let state: "ours" | "failing" | "other" = "ours";
+  const url = await serve((body) => {
+    if (state === "failing") return { status: 502, body: "<html>" };
+    return {
+      body: JSON.stringify(answer(0, !body.includes("eth_chainId") ? state : state === "ours" ? "0x1" : "0x5")),
+    };
+  });
+  const told: number[] = [];
+  const rpc = createRpc({ urls: [url], chain: { id: () => 1, onOther: (_, chainId) => told.push(chainId) } });
+  const code = { method: "eth_getCode", params: [] };
+  expect(await rpc.send([code])).toMatchObject([{ result: "ours" }]);
+  state = "failing";
+  await expect(rpc.send([code])).rejects.toThrow("502");
+  state = "other";
+  await expect(rpc.send([code])).rejects.toThrow("answers for chain 5. Expected 1.");
+  state = "ours";
+  expect(await rpc.send([code])).toMatchObject([{ result: "ours" }]);
+
+  state = "other";
+  const now = performance.now();
+  vi.spyOn(performance, "now").mockImplementation(() => now + 10_000);
+  await expect(rpc.send([code])).rejects.toThrow("answers for chain 5. Expected 1.");
+  vi.restoreAllMocks();
+  expect(told).toEqual([5, 5]);
   await rpc.close();
 });
 

@@ -11,6 +11,8 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 48 * 1024 * 1024;
 /** A URL that failed is tried last for so long. */
 const PAUSE_MS = 15_000;
+/** What a URL says of its chain counts for so long: it may come to lead to a node of another one. */
+const CHAIN_KNOWN_MS = 10_000;
 
 /** A call of JSON-RPC, without its id. */
 export type RpcRequest = { method: string; params: unknown[] };
@@ -39,9 +41,9 @@ export class RpcFault extends Error {}
 
 /**
  * JSON-RPC over several URLs, tried in their order, those that failed lately last, each for at most `timeoutMs`. With
- * `chain`, each URL is first asked for its chain, so that another chain's answers are never used. `checkChains` asks
- * all URLs, as far as they answer. Where a URL has an error of its own (a limit, a missing block), the next one is
- * tried.
+ * `chain`, each URL is first asked for its chain, and again after a failure and every few seconds, so that another
+ * chain's answers aren't used. `checkChains` asks all URLs, as far as they answer. Where a URL has an error of its own (a
+ * limit, a missing block), the next one is tried.
  */
 export function createRpc({
   urls,
@@ -60,12 +62,13 @@ export function createRpc({
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   const pausedUntil = new Map<string, number>();
-  const chainIds = new Map<string, number>();
+  const chains = new Map<string, { chainId: number; until: number }>();
 
   async function requireChain(url: string, expected: number): Promise<void> {
-    if (chainIds.get(url) === expected) return;
+    const known = chains.get(url);
+    if (known?.chainId === expected && performance.now() < known.until) return;
     const chainId = await readChainId(agent, { url, timeoutMs });
-    chainIds.set(url, chainId);
+    chains.set(url, { chainId, until: performance.now() + CHAIN_KNOWN_MS });
     if (chainId === expected) return;
     const { host } = new URL(url);
     chain!.onOther(host, chainId);
@@ -91,6 +94,8 @@ export function createRpc({
         else pausedUntil.set(url, performance.now() + PAUSE_MS);
         open = left;
       } catch (error) {
+        // What is there when it answers again may be another node.
+        chains.delete(url);
         pausedUntil.set(url, performance.now() + PAUSE_MS);
         failures.push(error instanceof Error ? error.message : String(error));
       }
