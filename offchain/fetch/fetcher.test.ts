@@ -408,6 +408,38 @@ test("a host that goes on asking for pauses is asked at a pace that it bears", a
   expect(refused).toBeLessThan(35);
 });
 
+test("of a host that allows five requests a second, and refuses others without a time, most of these are had", async () => {
+  const limits = createHostLimits({ concurrency: 32 });
+  const host = "strict.example:443";
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+  try {
+    const allowed = { count: 10, at: performance.now() };
+    const pass = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
+    const ask = async () => {
+      const now = performance.now();
+      allowed.count = Math.min(10, allowed.count + (now - allowed.at) / 200);
+      allowed.at = now;
+      const isAllowed = allowed.count >= 1;
+      if (isAllowed) allowed.count--;
+      await pass(100);
+      return isAllowed ? { kind: "done" } : failure("http_429", "", { host });
+    };
+    let answers = 0;
+    const getAtLast = async (): Promise<void> => {
+      const result = await limits.run(host, ask, { tenant: "" });
+      if (result.kind === "done") return void answers++;
+      await pass(result.kind === "postponed" ? 1000 * (result as Postponed).seconds : 60_000);
+      await getAtLast();
+    };
+    for (let i = 0; i < 4000; i++) void getAtLast();
+    await vi.advanceTimersByTimeAsync(600_000);
+    // Of 3,000.
+    expect(answers).toBeGreaterThan(1500);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("contracts for which there is no room at a host that is asked slowly come back when there may be", async () => {
   const limits = createHostLimits({ concurrency: 32 });
   const host = "busy.example:443";

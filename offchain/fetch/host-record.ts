@@ -19,6 +19,11 @@ const MAX_SILENCE_MS = 30_000;
 /** After so many failures in a row a host is paused. The length of its pause: at first, and at most. */
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
+/**
+ * At first where it only tells us to ask less, without a time: it is asked at the pace that it allows by being refused now
+ * and then, and with half a minute for each refusal that was a sixth of what it gives.
+ */
+const FIRST_TOLD_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 15 * 60_000;
 /** How long a host that fails is hoped for after its last answer: an outage of less puts its content off, no more. */
 const HOPE_MS = 3_600_000;
@@ -32,7 +37,7 @@ const MAX_REFUSED_PART = 0.1;
 const COUNTED = 50;
 const FIRST_GAP_MS = 100;
 const MAX_GAP_MS = 5000;
-const MIN_GAP_MS = 50;
+const MIN_GAP_MS = 10;
 const SHORTER = 0.997;
 
 /** What is known of a host, and the requests that it has. */
@@ -189,8 +194,8 @@ export function learn(
   }
   if (!isTold && host.failures < FAILURES_TO_PAUSE) return;
   const doublings = Math.min(Math.max(host.failures - FAILURES_TO_PAUSE, 0), 10);
-  const pause =
-    asked === undefined ? Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
+  const first = isTold ? FIRST_TOLD_PAUSE_MS : FIRST_PAUSE_MS;
+  const pause = asked === undefined ? Math.min(first * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
   host.pausedUntil = Math.max(host.pausedUntil, now + pause);
   // After the pause one request tries. The first that is answered lifts the limit again.
   host.concurrency = 1;
