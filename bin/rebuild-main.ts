@@ -108,26 +108,26 @@ async function rebuild(
   const logErrors: Log = (level, line) => level === "error" && log(line);
   const options = { config, network, chain, databaseUrl, untilPublished: deployment, signal: ended, log: logErrors };
   // Both: whoever follows also drops what nobody reads any more.
-  await Promise.all([
+  const [isSeen] = await Promise.all([
     watch(sql, deployment, ended).finally(() => done.abort()),
     isOurs && followNetwork(sql, options).finally(() => done.abort()),
   ]);
-  if (signal.aborted) return;
-  log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
+  if (isSeen) log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
+  else log(`${network}  left before it was complete: an indexer goes on with it, one that runs or the next npm start`);
 }
 
 /**
- * Settles when readers see the deployment, whoever built it, or at a signal.
+ * Whether readers see the deployment: settles when they do, whoever built it, or at a signal.
  *
  * @throws ConfigError where nobody builds it any more
  */
-async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Promise<void> {
+async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Promise<boolean> {
   const { network, schema_name } = deployment;
   for (let saidAt = -Infinity; !signal.aborted; await sleep(500, undefined, { signal: ended }).catch(() => {})) {
     // What has ended may have published it at last.
     const isLast = ended.aborted;
     const published = await findPublished(sql, deployment);
-    if (published?.schema_name === schema_name) return;
+    if (published?.schema_name === schema_name) return true;
     const newest = await findNewest(sql, { network });
     if (newest?.schema_name !== schema_name || isLast)
       throw new ConfigError(`${network}  another rebuild or version was begun meanwhile; this one ends.`);
@@ -136,6 +136,7 @@ async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Prom
     if (block !== undefined) log(`${network}  at block ${block.toLocaleString("en-US")}`);
     saidAt = performance.now();
   }
+  return (await findPublished(sql, deployment))?.schema_name === schema_name;
 }
 
 /** How far it is, in history or behind it. Undefined before there is anything. */

@@ -255,6 +255,22 @@ describe("where no indexer runs", () => {
     await expectFromCache();
     expect(await w.listSchemas()).toHaveLength(1);
   });
+
+  test("a rebuild that is told to end says who goes on with it, and the next start does", async () => {
+    const node = opened(await startRpcProxy(w.chain.rpcUrl));
+    const rebuild = w.beginRebuild({ rpcUrl: node.url });
+    await expect.poll(() => rebuild.output()).toMatch(/rebuilds into/);
+    node.set({ isSilent: true });
+    await rebuild.stop();
+    expect(await rebuild.ended).toBe(130);
+    const said =
+      "mainnet  left before it was complete: an indexer goes on with it, one that runs or the next npm start\n";
+    expect(rebuild.output()).toContain(said);
+    const [, begun] = /rebuilds into (\w+)/.exec(rebuild.output())!;
+    await w.catchUp();
+    expect(await w.listSchemas()).toEqual([begun]);
+    expect(await readAllRows(w.database.url)).toEqual(w.built);
+  });
 });
 
 describe("beside indexers", () => {
