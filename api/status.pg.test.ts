@@ -9,11 +9,18 @@ test("who is gone is told so, also where the database's clock was set back since
     await t.api.refresh();
     const { networks, metadata } = (await (await t.api.app.request("/status")).json()) as {
       networks: {
-        mainnet: { state: string; reason?: string; logs_per_second: number; eta_seconds: number | null };
+        mainnet: {
+          state: string;
+          reason?: string;
+          lag_seconds: number;
+          logs_per_second: number;
+          eta_seconds: number | null;
+        };
       };
       metadata: { workers: number; fetches_per_second: number };
     };
-    const { state, reason, logs_per_second, eta_seconds } = networks.mainnet;
+    const { state, reason, lag_seconds, logs_per_second, eta_seconds } = networks.mainnet;
+    expect(lag_seconds, "in whole seconds").toBe(Math.floor(lag_seconds));
     return [state, reason, logs_per_second, eta_seconds, metadata.workers, metadata.fetches_per_second];
   };
   await t.sql`update network set state = 'backfill', logs_per_second = 7, eta_seconds = 40, reported_at = now()`;

@@ -91,7 +91,8 @@ function describeNetwork(row: NetworkRow, { isReachable }: { isReachable: boolea
     head_block: row.head_block,
     indexed_block: row.indexed_block,
     finalized_block: row.finalized_block,
-    lag_seconds: Math.max(0, row.head_timestamp - row.indexed_timestamp) + (isSilent ? row.silent_seconds : 0),
+    lag_seconds:
+      Math.max(0, row.head_timestamp - row.indexed_timestamp) + (isSilent ? Math.round(row.silent_seconds) : 0),
     progress: row.progress,
     // As it was last reported, it would go on for ever.
     logs_per_second: isSilent ? 0 : row.logs_per_second,
