@@ -4,9 +4,10 @@ import { test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
-import { listChildren, startIndexer } from "./indexer.ts";
+import { startIndexer } from "./indexer.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
+import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 

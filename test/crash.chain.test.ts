@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
-import { type Indexer, isRunning, listChildren, listDescendants, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
+import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { readAllRows, withSql } from "./onchain-tables.ts";
+import { isRunning, listChildren, listDescendants } from "./process.ts";
 import { hasReplayTools, type Replay, startReplay } from "./replay.ts";
 
 /** How long a process may outlive the one that it belongs to: it may be in the middle of a long calculation. */

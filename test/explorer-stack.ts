@@ -5,8 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { findFreePort } from "../indexer/free-port.ts";
 import { createRequest } from "./chain.ts";
+import { type Command, startCommand } from "./command.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Command, type Indexer, startCommand, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
+import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 
 /** Indexer, worker and API as processes of their own. */
 export type ExplorerStack = {

@@ -11,8 +11,8 @@ import {
   startBlockServer,
 } from "./block-server.ts";
 import { createTestDatabase } from "./database.ts";
-import { closeAfterAll } from "./opened.ts";
 import { startIndexer } from "./indexer.ts";
+import { closeAfterAll } from "./opened.ts";
 import type { RawLog } from "./log-oracle.ts";
 import { type EventRow, type OnchainTables, readTables } from "./onchain-tables.ts";
 import { logOf, transferLog, words } from "./raw-log.ts";

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { startChain } from "./chain.ts";
+import { startCommand } from "./command.ts";
 import { createTestDatabase } from "./database.ts";
-import { startCommand, startIndexer } from "./indexer.ts";
+import { startIndexer } from "./indexer.ts";
 import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";

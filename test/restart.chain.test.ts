@@ -4,9 +4,10 @@ import postgres from "postgres";
 import { expect, inject, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Indexer, listChildren, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
+import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
+import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 

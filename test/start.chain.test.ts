@@ -8,8 +8,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { startChain, type TestChain } from "./chain.ts";
+import { type Command, startCommand } from "./command.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Command, startCommand, WAIT_TIMEOUT_MS } from "./indexer.ts";
+import { WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { readTour, runShown } from "./readme.ts";
 import { compile } from "./solidity.ts";
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
+import { startCommand } from "./command.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
-import { type Indexer, startCommand, startIndexer } from "./indexer.ts";
+import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readTables } from "./onchain-tables.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";

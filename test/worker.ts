@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Command, startCommand } from "./indexer.ts";
+import { type Command, startCommand } from "./command.ts";
 
 /** A worker that runs as a process of its own. */
 export type WorkerProcess = Command & {

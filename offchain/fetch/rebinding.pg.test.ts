@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
-import { isRunning, WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
+import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type NameServer, serveNames } from "../../test/name-server.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
+import { isRunning } from "../../test/process.ts";
 import { serveRpc } from "../../test/rpc-server.ts";
 import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
 import { startWorker, type WorkerProcess } from "../../test/worker.ts";
