@@ -123,11 +123,12 @@ async function rebuild(
  */
 async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Promise<boolean> {
   const { network, schema_name } = deployment;
-  for (let saidAt = -Infinity; !signal.aborted; await sleep(500, undefined, { signal: ended }).catch(() => {})) {
+  for (let saidAt = -Infinity; ; await sleep(500, undefined, { signal: ended }).catch(() => {})) {
     // What has ended may have published it at last.
     const isLast = ended.aborted;
     const published = await findPublished(sql, deployment);
     if (published?.schema_name === schema_name) return true;
+    if (signal.aborted) return false;
     const newest = await findNewest(sql, { network });
     if (newest?.schema_name !== schema_name || isLast)
       throw new ConfigError(`${network}  another rebuild or version was begun meanwhile; this one ends.`);
@@ -136,7 +137,6 @@ async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Prom
     if (block !== undefined) log(`${network}  at block ${block.toLocaleString("en-US")}`);
     saidAt = performance.now();
   }
-  return (await findPublished(sql, deployment))?.schema_name === schema_name;
 }
 
 /** How far it is, in history or behind it. Undefined before there is anything. */

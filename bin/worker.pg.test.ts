@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,7 +7,9 @@ import { isFollowed } from "../offchain/network.ts";
 import { withDatabase } from "../postgres/pool.ts";
 import { startCommand } from "../test/command.ts";
 import { countWaiting, createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { serveCalls } from "../test/node-server.ts";
 import { serveOrigin } from "../test/origin.ts";
+import { startRpcProxy } from "../test/rpc-proxy.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, mint } from "../test/tokens.ts";
 
@@ -231,7 +232,11 @@ test("a media store that takes nothing is told at once with the variable, and ke
 });
 
 test("a node that is of another chain once it is back is not asked until it is of ours again", async () => {
-  const { node, become } = await serveChanging(rpc.url);
+  const node = await startRpcProxy(rpc.url);
+  const other = await serveCalls(({ id, method }: { id: unknown; method: string }) => {
+    const result = method === "eth_chainId" ? "0x5" : `0x${"0".repeat(128)}`;
+    return { jsonrpc: "2.0", id, result };
+  });
   await report(CHAIN_ID);
   const worker = start({ MAINNET_RPC_URL: node.url });
   const sql = postgres(database.url, { max: 1 });
@@ -244,37 +249,18 @@ test("a node that is of another chain once it is back is not asked until it is o
   await sql`update offchain.network set indexed_block = 2`;
   await expect.poll(() => nameOf(2)).toMatchObject({ name: "Beta" });
 
-  become("down");
+  node.set({ isDown: true });
   await mint(sql, { contract: address(3), tokens: [1], block: 3 });
   await sql`update offchain.network set indexed_block = 3`;
   await expect.poll(async () => (await nameOf(3))?.attempts).toBeGreaterThan(0);
-  become("other");
+  node.set({ isDown: false, target: other.url });
   await sql`update offchain.contract_metadata set due_at = now() where name = ''`;
   await expect.poll(() => worker.output()).toContain("answers for chain 5. Expected the same; it is not asked.\n");
   expect(await nameOf(3)).toMatchObject({ name: "" });
 
-  become("ours");
+  node.set({ target: rpc.url });
   await sql`update offchain.contract_metadata set due_at = now() where name = ''`;
   await expect.poll(() => nameOf(3)).toMatchObject({ name: "Gamma" });
   await worker.stop();
-  await node.close();
-  await sql.end();
+  await Promise.all([node.stop(), other.close(), sql.end()]);
 });
-
-/** A node in front of `target`, which may cut connections, or be one of another chain. */
-async function serveChanging(target: string) {
-  let state: "ours" | "down" | "other" = "ours";
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await text(request);
-    if (state === "down") return void request.socket.destroy();
-    const { id, method } = JSON.parse(body) as { id: unknown; method: string };
-    if (state === "other") {
-      const result = method === "eth_chainId" ? "0x5" : `0x${"0".repeat(128)}`;
-      return void response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
-    }
-    const given = await fetch(target, { method: "POST", body });
-    response.writeHead(given.status).end(await given.text());
-  };
-  const node = await serveOrigin((request, response) => void answer(request, response));
-  return { node, become: (next: typeof state) => (state = next) };
-}

@@ -14,21 +14,23 @@ export function listDescendants(pid: number): number[] {
 }
 
 function parentOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in brackets may hold blanks and brackets.
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-  } catch {
-    return undefined;
-  }
+  const parent = statOf(pid)?.[1];
+  return parent === undefined ? undefined : Number(parent);
 }
 
 /** Whether a process still runs. One that ended and that nobody has asked about doesn't. */
 export function isRunning(pid: number): boolean {
+  const state = statOf(pid)?.[0];
+  return state !== undefined && !["Z", "X"].includes(state);
+}
+
+/** What proc_pid_stat(5) lists of a process behind its name, its state first. Undefined where there is none. */
+function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return !["Z", "X"].includes(stat.slice(stat.lastIndexOf(")") + 2)[0]!);
+    // The name in brackets may hold blanks and brackets.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
-    return false;
+    return undefined;
   }
 }

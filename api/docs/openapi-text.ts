@@ -1,5 +1,5 @@
-import { readConfig } from "../../config.ts";
 import { MAX_CONNECTIONS_OF_CLIENT } from "../connections.ts";
+import { DEFAULTS } from "../defaults.ts";
 import { MAX_REQUEST_BYTES, MAX_REQUEST_CHUNKS } from "../http/body.ts";
 import { grouped } from "../http/field.ts";
 import { MAX_BODY_BYTES } from "../http/page.ts";
@@ -8,8 +8,7 @@ import { MAX_URL_LENGTH } from "../key/admission.ts";
 import { BURST_SECONDS } from "../key/rate-limit.ts";
 import { HEADERS_TIMEOUT_MS, MAX_HEADER_BYTES, REQUEST_TIMEOUT_MS } from "../listen.ts";
 
-/** What an operator who sets nothing has. */
-const { rateLimit, rateBurst } = readConfig({});
+const { rateLimit, rateBurst } = DEFAULTS;
 
 /** What each status means, where an endpoint says nothing else. What is malformed (400) depends on what it takes. */
 export const ERRORS: Record<number, string> = {

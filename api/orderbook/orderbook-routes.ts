@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
-import { pageOf, text } from "../http/field.ts";
+import { grouped, pageOf, text } from "../http/field.ts";
 import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
 import {
@@ -213,11 +213,11 @@ export const createOrderRoute = defineRoute({
     "An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed " +
       "block.",
     `For the same token, or for any token of the same contract, a maker may have ${MAX_OF_MAKER} orders that stand and ` +
-      `${MAX_UNENDED_OF_MAKER.toLocaleString("en-US")} that have not reached their end time, filled and cancelled ones included; ` +
-      `${MAX_OF_MAKER_IN_ALL.toLocaleString("en-US")} of these for everything together.`,
-    `Of all makers' listings of one token, the cheapest ${MAX_LISTINGS.toLocaleString("en-US")} that stand are kept; of offers in ` +
-      `one currency that is not the chain's own, the highest ${MAX_IN_CURRENCY.toLocaleString("en-US")}, and of all offers for the ` +
-      `same, the highest ${MAX_OFFERS.toLocaleString("en-US")}.`,
+      `${grouped(MAX_UNENDED_OF_MAKER)} that have not reached their end time, filled and cancelled ones included; ` +
+      `${grouped(MAX_OF_MAKER_IN_ALL)} of these for everything together.`,
+    `Of all makers' listings of one token, the cheapest ${grouped(MAX_LISTINGS)} that stand are kept; of offers in ` +
+      `one currency that is not the chain's own, the highest ${grouped(MAX_IN_CURRENCY)}, and of all offers for the ` +
+      `same, the highest ${grouped(MAX_OFFERS)}.`,
     `A client address may send ${ORDERS_PER_MINUTE} orders a minute, taken or not.`,
   ].join("\n\n"),
   body: OrderBody,

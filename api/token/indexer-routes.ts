@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { readConfig } from "../../config.ts";
+import { DEFAULTS } from "../defaults.ts";
 import { list, pageOf, text } from "../http/field.ts";
 import { Contract } from "./contract.ts";
 import { Event } from "./event.ts";
@@ -26,8 +26,7 @@ import { BatchToken, Token } from "./token.ts";
 import { MAX_BATCH_BYTES } from "./token-lookup.ts";
 
 const BATCH_MB = MAX_BATCH_BYTES / 2 ** 20;
-/** What an operator who sets nothing has. */
-const { refreshCooldownSeconds } = readConfig({});
+const { refreshCooldownSeconds } = DEFAULTS;
 const NO_NETWORK = "this network is not configured";
 const indexer = { tag: "Indexer", needsKey: true, meanings: { 404: "This network is not configured." } } as const;
 const ofContract = { errors: [404], meanings: { 404: `The contract is unknown, or ${NO_NETWORK}.` } };

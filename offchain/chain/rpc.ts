@@ -70,7 +70,7 @@ export function createRpc({
     const chainId = await readChainId(agent, { url, timeoutMs });
     chains.set(url, { chainId, until: performance.now() + CHAIN_KNOWN_MS });
     if (chainId === expected) return;
-    const { host } = new URL(url);
+    const host = hostOf(url);
     chain!.onOther(host, chainId);
     throw new RpcFault(`${host} answers for chain ${chainId}. Expected ${expected}.`);
   }

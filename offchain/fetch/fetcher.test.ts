@@ -383,17 +383,26 @@ test("what waits for a host that asked for a pause comes back at the pace that i
   expect(Math.max(...seconds)).toBeLessThan(1.5 * (5 + (1600 / 16) * secondsOfOne));
 });
 
+/** Says of each request whether it is allowed: so many at once, and another one each time that has passed. */
+function createAllowance({ atOnce, everyMs }: { atOnce: number; everyMs: number }): () => boolean {
+  let left = atOnce;
+  let at = performance.now();
+  return () => {
+    const now = performance.now();
+    left = Math.min(atOnce, left + (now - at) / everyMs);
+    at = now;
+    if (left < 1) return false;
+    left--;
+    return true;
+  };
+}
+
 test("a host that goes on asking for pauses is asked at a pace that it bears", async () => {
-  // Ten requests a second, and four at once.
-  const allowed = { count: 4, at: performance.now() };
+  const allow = createAllowance({ atOnce: 4, everyMs: 100 });
   let refused = 0;
   const origin = await serve((_, response) => {
-    const now = performance.now();
-    allowed.count = Math.min(4, allowed.count + (now - allowed.at) / 100);
-    allowed.at = now;
-    const isAllowed = allowed.count >= 1;
-    if (isAllowed) allowed.count--;
-    else refused++;
+    const isAllowed = allow();
+    if (!isAllowed) refused++;
     setTimeout(() => response.writeHead(isAllowed ? 200 : 429, { "retry-after": "1" }).end("{}"), 50);
   });
   const fetcher = open({ concurrency: 32 });
@@ -413,14 +422,10 @@ test("of a host that allows five requests a second, and refuses others without a
   const host = "strict.example:443";
   vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
   try {
-    const allowed = { count: 10, at: performance.now() };
+    const allow = createAllowance({ atOnce: 10, everyMs: 200 });
     const pass = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms));
     const ask = async () => {
-      const now = performance.now();
-      allowed.count = Math.min(10, allowed.count + (now - allowed.at) / 200);
-      allowed.at = now;
-      const isAllowed = allowed.count >= 1;
-      if (isAllowed) allowed.count--;
+      const isAllowed = allow();
       await pass(100);
       return isAllowed ? { kind: "done" } : failure("http_429", "", { host });
     };
