@@ -1,5 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import { PLANNER_SETTINGS } from "../api/sql/database.ts";
+import { withConnection } from "../postgres/pool.ts";
 
 type Plan = {
   "Node Type": string;
@@ -21,13 +22,34 @@ export async function explain(
   { at = -1 }: { at?: number } = {},
 ): Promise<PlanStep[]> {
   const plans = await explainStatement(url, query, { at });
-  return plans.map((plan) => ({
-    kind: plan["Node Type"],
-    table: plan["Relation Name"],
-    rows:
-      plan["Actual Loops"] *
-      (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0)),
-  }));
+  return plans.map((plan) => ({ kind: plan["Node Type"], table: plan["Relation Name"], rows: rowsOf(plan) }));
+}
+
+/** Rows that all steps of all statements of `work` read, whether they kept them or not, planned as `work` has them. */
+export async function countRowsRead(url: string, work: (sql: Sql) => Promise<unknown>): Promise<number> {
+  let rows = 0;
+  const onnotice = ({ message = "" }) => {
+    const found = /^duration: .* plan:\n(?<plan>.*)$/s.exec(message);
+    if (!found) return;
+    const { Plan: plan } = JSON.parse(found.groups!.plan!) as { Plan: Plan };
+    for (const step of flatten(plan)) rows += rowsOf(step);
+  };
+  await withConnection(
+    url,
+    async (sql) => {
+      await sql.unsafe(`
+        load 'auto_explain';
+        set auto_explain.log_min_duration = 0;
+        set auto_explain.log_analyze = on;
+        set auto_explain.log_timing = off;
+        set auto_explain.log_format = json;
+        set client_min_messages = log
+      `);
+      await work(sql);
+    },
+    { onnotice },
+  );
+  return rows;
 }
 
 /** A connection like those of the API. `debug`: is told each statement. */
@@ -68,5 +90,9 @@ export async function explainStatement(
   const [{ Plan: plan }] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
   return flatten(plan);
 }
+
+const rowsOf = (plan: Plan): number =>
+  plan["Actual Loops"] *
+  (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0));
 
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
