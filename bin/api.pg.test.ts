@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { WAIT_TIMEOUT_MS } from "../test/indexer.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { withDatabase } from "../postgres/pool.ts";
@@ -41,19 +42,15 @@ function start(env: Record<string, string>, { cwd = `${import.meta.dirname}/..` 
   return { child, exited };
 }
 
-async function untilUp(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    if (
-      await fetch(`http://127.0.0.1:${port}/health`).then(
-        (response) => response.ok,
+const untilUp = (port: number) =>
+  vi.waitUntil(
+    () =>
+      fetch(`http://127.0.0.1:${port}/health`).then(
+        ({ ok }) => ok,
         () => false,
-      )
-    )
-      return;
-    await sleep(100);
-  }
-  throw new Error("The API does not come up.");
-}
+      ),
+    { timeout: WAIT_TIMEOUT_MS, interval: 100 },
+  );
 
 test("a bad start is one line and code 1", async () => {
   const blocker = createServer().listen(0, "127.0.0.1");

@@ -16,11 +16,21 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
   let redis: TestRedis;
   const limits: RateLimit[] = [];
   const closes: (() => void)[] = [];
+  /** The processes for which Redis is silent, and how often that has changed. */
+  const silent = new Set<number>();
+  let changes = 0;
+  const logOf =
+    (n: number): Log =>
+    (_, message) => {
+      changes += 1;
+      if (message === "Redis answers") silent.delete(n);
+      else silent.add(n);
+    };
 
   beforeAll(async () => {
     redis = await start();
     for (let n = 0; n < 2; n += 1) {
-      const { store, close } = await createRedisStore(redis.url, { log: () => {} });
+      const { store, close } = await createRedisStore(redis.url, { log: logOf(n) });
       limits.push(createRateLimit({ limit: 20, burst: 40, store, isStoreUp: () => true }));
       closes.push(close);
     }
@@ -51,10 +61,16 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
   };
 
   test("processes share a budget", async () => {
-    const allowed = await flood("a", 160);
+    let [id, allowed, before] = ["", 0, 0];
+    // On a busy machine Redis may be silent for too long: then each counts for itself.
+    do {
+      before = changes;
+      id = `a-${before}`;
+      allowed = await flood(id, 160);
+    } while (changes !== before || silent.size > 0);
     expect(allowed).toBeGreaterThanOrEqual(36);
     expect(allowed).toBeLessThanOrEqual(44);
-    expect(await redis.keys()).toEqual(expect.arrayContaining(["rate:a", "burst:a"]));
+    expect(await redis.keys()).toEqual(expect.arrayContaining([`rate:${id}`, `burst:${id}`]));
   });
 
   test("once it is gone each process counts for itself", async () => {
