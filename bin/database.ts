@@ -118,7 +118,7 @@ function keepServer(server: EmbeddedPostgres, { log }: { log: (line: string) => 
   const watch = async ({ signal }: { signal: AbortSignal }) => {
     if (!(await server.isRunning())) await server.restart();
     while (!signal.aborted && (await server.isRunning())) {
-      await server.turnLog();
+      await server.rotateLog();
       await sleep(WATCH_EVERY_MS, undefined, { signal }).catch(() => {});
     }
     return "Postgres has ended";

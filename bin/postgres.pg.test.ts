@@ -76,10 +76,10 @@ test("one that can't be seen from here, as that of another container, is left al
 test("a log that has become large is put aside, and the server goes on in it", async () => {
   const server = await start();
   const log = join(directory, "postgres/server.log");
-  await server.turnLog();
+  await server.rotateLog();
   await expect(stat(`${log}.1`)).rejects.toThrow("ENOENT");
   await appendFile(log, `${"x".repeat(1023)}\n`.repeat(16 * 1024));
-  await server.turnLog();
+  await server.rotateLog();
   expect((await stat(`${log}.1`)).size).toBeGreaterThan(16 * 2 ** 20);
   const sql = createPool(server.urlOf("postgres"), { max: 1 });
   await expect(sql`select 1 / 0`).rejects.toThrow("division by zero");
