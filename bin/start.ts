@@ -2,34 +2,24 @@
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
-import { ConfigError, type Network, NETWORKS } from "../config.ts";
-import { describeUnread, listUnknownNames, readConfigOrExit } from "../environment.ts";
+import { type Network, NETWORKS } from "../config.ts";
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
-import type { DemoReady } from "../demo/main.ts";
+import { describeUnread, listUnknownNames, readConfigOrExit } from "../environment.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { markBegun, markStopped } from "../indexer/network-report.ts";
 import { findChain, requireDifferentChains } from "../indexer/rpc/rpc-chain.ts";
 import { hostOf } from "../net/node-address.ts";
-import { type Child, keepChild, startChild } from "./child.ts";
 import { withConnection } from "../postgres/pool.ts";
+import { keepChild } from "./child.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { openDatabase } from "./database.ts";
 import { prepareDatabase } from "./database-check.ts";
+import { requireDemoSettings, startDemo } from "./demo.ts";
 import { OWNER_SESSION } from "./owner-lock.ts";
 import { requireFreePort } from "./port.ts";
 import { exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
-/** What the demo is indexed with, whatever is set for a real chain. */
-const OF_DEMO = {
-  // A replica of what DATABASE_URL names may not have the demo.
-  DATABASE_READ_URL: "",
-  MAINNET_CHAIN_ID: String(DEMO_CHAIN_ID),
-  MAINNET_START_BLOCK: "0",
-  MAINNET_END_BLOCK: "",
-  MAINNET_CONTRACTS: "*",
-  MAINNET_FIRST_GENERATION_CONTRACTS: "",
-};
 const startedAt = Date.now();
 takeNoArguments();
 outliveReader();
@@ -48,7 +38,7 @@ try {
 async function start(): Promise<void> {
   describeUnread(process.env).forEach(log);
   if (!config.networks.testnet) sayUnusedTestnet();
-  if (!config.networks.mainnet) requireDemoSettings();
+  if (!config.networks.mainnet) requireDemoSettings({ log });
   await requireFreePort(config);
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
@@ -76,7 +66,9 @@ async function start(): Promise<void> {
     await markBegun(sql, chainIds);
   });
 
-  const demo = config.networks.mainnet ? undefined : await startDemo();
+  const chain = config.networks.mainnet ? undefined : startDemo(config, { log });
+  if (chain) stops.push(chain.stop);
+  const demo = await chain?.ready;
   if (signal.aborted) return stopAndExit(0);
   // One key for whoever runs this service.
   const apiKey = readOrCreateSecret(join(config.dataDir, "api.key"), generateKey);
@@ -98,7 +90,7 @@ async function start(): Promise<void> {
     stops.push(part.stop);
 
   void announceReady(url);
-  void demo?.child.ended.then((reason) => {
+  void chain?.ended.then((reason) => {
     if (signal.aborted || stopped) return;
     console.error(`The demo chain ended with ${reason}. Start again for a new one.`);
     void stopAndExit(1);
@@ -121,49 +113,6 @@ function sayUnusedTestnet(): void {
   );
   if (unused.length > 0)
     log(`TESTNET_RPC_URL is not set: there is no test network, and no use for ${unused.join(", ")}.`);
-}
-
-/**
- * Says which settings the demo goes without.
- *
- * @throws ConfigError where another chain is named: who forgot its node would take the demo for it
- */
-function requireDemoSettings(): void {
-  const { MAINNET_CHAIN_ID } = process.env;
-  if (MAINNET_CHAIN_ID?.trim() && Number(MAINNET_CHAIN_ID) !== DEMO_CHAIN_ID)
-    throw new ConfigError(
-      `MAINNET_CHAIN_ID is ${MAINNET_CHAIN_ID}, but MAINNET_RPC_URL is not set, and the demo chain is ${DEMO_CHAIN_ID}. Expected MAINNET_RPC_URL too.`,
-    );
-  const unused = Object.entries(OF_DEMO).filter(([name, value]) => (process.env[name]?.trim() || value) !== value);
-  if (unused.length > 0)
-    log(`MAINNET_RPC_URL is not set: the demo chain goes without ${unused.map(([name]) => name).join(", ")}.`);
-}
-
-type Demo = { child: Child; env: Record<string, string>; rpcHost: string };
-
-async function startDemo(): Promise<Demo> {
-  console.log("Starting the demo chain ...");
-  const child = startChild("demo/main.ts", {});
-  stops.push(child.stop);
-  const ready = await Promise.race([
-    new Promise<DemoReady>((resolve) => {
-      child.process.on("message", (message: DemoReady) => {
-        if (message.type === "ready") resolve(message);
-      });
-    }),
-    child.ended.then((reason) => {
-      throw new Error(`The demo chain didn't start: ${reason}`);
-    }),
-  ]);
-  return {
-    child,
-    rpcHost: hostOf(ready.rpcUrl),
-    env: {
-      ...OF_DEMO,
-      MAINNET_RPC_URL: ready.rpcUrl,
-      FETCH_ALLOW_HOSTS: [...config.fetchAllowHosts, ready.originHost].join(","),
-    },
-  };
 }
 
 function printAddresses(options: { url: string; apiKey: string; databaseUrl: string; rpcHost: string | undefined }) {
