@@ -14,7 +14,7 @@ import { createMediaFetcher } from "../offchain/media/media-fetch.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
 import { runMediaWorker } from "../offchain/media/media-worker.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { isFollowed, isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
+import { isFollowed, listIndexedNetworks } from "../offchain/network.ts";
 import { createNewBlockCheck } from "../offchain/new-block.ts";
 import { readOfferFunds } from "../offchain/order/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
@@ -31,10 +31,9 @@ import { describeOtherChain, exitOnOtherChain, findOtherChain } from "./chain-ch
 import { databaseUrlOrExit, requireDatabase } from "./database-check.ts";
 import { endInTime, exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { retry } from "./retry.ts";
-import { summaryOf } from "./worker-summary.ts";
+import { createLoop } from "./worker-loop.ts";
+import { createWorkerSummary } from "./worker-summary.ts";
 
-/** How often new blocks are looked for, and a fault is waited out. */
-const POLL_MS = 1000;
 /** Looking for bidders reads all offers that stand. */
 const BIDDERS_POLL_MS = 5000;
 const SUMMARY_MS = 30_000;
@@ -47,7 +46,6 @@ const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
 // Not only once the indexer has reported the chain that is set: it can't, where that is a slip.
 void exitOnOtherChain(config);
-const isVerbose = isTold("info", config.logLevel);
 const isSilent = config.logLevel === "silent";
 
 // A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.
@@ -68,8 +66,8 @@ const readDocument = createDocumentReader({ fetcher, readCalls });
 const store = createMediaStore(config);
 const fetchMedia = createMediaFetcher({ fetcher, store, readCalls });
 const report = startWorkerReport(sql);
-const done = { tokens: 0, failures: new Map<string, number>() };
-const toldWaiting = new Set<Network>();
+const summary = createWorkerSummary();
+const loop = createLoop({ signal, logLevel: config.logLevel });
 
 try {
   const prepare = () => requireDatabase(config).then(() => migrate(sql));
@@ -135,8 +133,7 @@ async function runNetwork(network: Network): Promise<void> {
         onStored: (outcomes) => {
           for (const { result } of outcomes) {
             report.count();
-            done.tokens++;
-            if (result.kind === "failure") done.failures.set(result.code, (done.failures.get(result.code) ?? 0) + 1);
+            summary.count(result.kind === "failure" ? result.code : undefined);
           }
         },
       });
@@ -199,30 +196,6 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
   return [tokens, updates, settled, dropped].some(({ isDone }) => !isDone);
 }
 
-/** Runs `step` again and again: at once where it says that there is more, else after a pause. */
-async function loop(network: Network, what: string, step: () => Promise<boolean>, pauseMs = POLL_MS): Promise<void> {
-  let said = "";
-  while (!signal.aborted) {
-    try {
-      const hasMore = await step();
-      said = "";
-      if (hasMore) continue;
-    } catch (error) {
-      const message = messageOf(error);
-      if (isMissingTable(error)) sayWaiting(network);
-      else if (message !== said && !isSilent) console.error(`worker: ${network}: ${what}: ${message}`);
-      said = message;
-    }
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
-  }
-}
-
-/** Said once a network: at every first start there are no tables yet, and all loops meet that. */
-function sayWaiting(network: Network): void {
-  if (isVerbose && !toldWaiting.has(network)) console.log(`worker  waits for the tables of ${network}`);
-  toldWaiting.add(network);
-}
-
 /** Tries until it works. */
 function keepTrying(
   what: string,
@@ -241,9 +214,8 @@ async function summarize(): Promise<void> {
     const began = performance.now();
     await sleep(SUMMARY_MS, undefined, { signal }).catch(() => {});
     const seconds = Math.max(1, Math.round((performance.now() - began) / 1000));
-    if (done.tokens > 0 && isVerbose) console.log(summaryOf({ ...done, seconds }));
-    done.tokens = 0;
-    done.failures.clear();
+    const line = summary.next(seconds);
+    if (line !== undefined && isTold("info", config.logLevel)) console.log(line);
   }
 }
 
@@ -253,8 +225,4 @@ async function clean(): Promise<void> {
     await store.removeAbandoned();
     await sleep(CLEANING_MS, undefined, { signal }).catch(() => {});
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
