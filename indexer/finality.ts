@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { BlockNotFoundError, createPublicClient, type PublicClient } from "viem";
 import type { Chain } from "../history/chain-log.ts";
-import { hostOf } from "../net/node-address.ts";
 import { type Deployment, listOfChain, noteFinalized } from "./deployment.ts";
 import { type Position, readPosition } from "./ponder/ponder-position.ts";
-import { transportTo } from "./rpc/rpc-client.ts";
+import {
+  type BlockState,
+  createNodeLooks,
+  findAgreedHash,
+  findBlock,
+  type KnownBlock,
+  type NodeLook,
+} from "./rpc/node-look.ts";
 
 /** How often nodes are looked at, and how long a block must be gone: nodes behind one URL may disagree for a moment. */
 const CHECK_EVERY_MS = 15_000;
@@ -15,12 +20,6 @@ const EAGERNESS = 15;
 
 /** After so many looks at nodes that answer for the chain but not for a block, Ponder is started all the same. */
 const PATIENCE_LOOKS = 5;
-
-/** A block that was taken for final, with the hash that it had then. */
-type FinalBlock = { number: number; hash: string };
-
-/** A node, with the host of its URL. */
-type Node = { host: string; client: PublicClient };
 
 /** Watches whether nodes have the blocks that deployments were made of: Ponder believes whatever it finds at its start. */
 export type FinalityWatch = {
@@ -43,10 +42,7 @@ export function watchFinality(
   sql: Sql,
   { rpcUrls, chain, everyMs = CHECK_EVERY_MS }: { rpcUrls: string[]; chain: Chain; everyMs?: number },
 ): FinalityWatch {
-  const nodes = rpcUrls.map((url) => ({
-    host: hostOf(url),
-    client: createPublicClient({ transport: transportTo(url) }),
-  }));
+  const beginLook = createNodeLooks(rpcUrls, chain);
   let looked = { at: -Infinity, finalizedBlock: undefined as number | undefined };
   /** From the first to the last look of those that found a block gone since one didn't. */
   let gone: { since: number; until: number } | undefined;
@@ -59,23 +55,23 @@ export function watchFinality(
     problem = found;
   };
 
-  const findOut = async (look: Look, finals: Finals[]): Promise<Finding> => {
+  const findOut = async (look: NodeLook, finals: Finals[]): Promise<BlockState> => {
     const isAnswered = await look.isAnswered();
     noteProblem(isAnswered ? undefined : await look.findProblem());
     const blocks = finals.flatMap((one) => one.blocks);
-    const findings = await Promise.all(blocks.map((block) => findBlock(block, look)));
-    const isGone = findings.includes("gone") || (await isAnew(chain, look));
+    const states = await Promise.all(blocks.map((block) => findBlock(block, look)));
+    const isGone = states.includes("gone") || (await isAnew(chain, look));
     const now = performance.now();
     gone = isGone ? { since: gone?.since ?? now, until: now } : undefined;
     if (isGone || !isAnswered) return isGone ? "gone" : "untold";
-    return findings.includes("untold") ? "untold" : "kept";
+    return states.includes("untold") ? "untold" : "kept";
   };
 
   const lookAndNote = async (): Promise<void> => {
-    const [look, finals] = [lookAt(nodes, chain), await findFinals(sql, chain)];
+    const [look, finals] = [beginLook(), await findFinals(sql, chain)];
     if ((await findOut(look, finals)) !== "kept") return;
     for (const { deployment, blocks, unnoted } of finals) {
-      const hash = unnoted && (await findAgreed(unnoted, { look, blocks }));
+      const hash = unnoted && (await findAgreedHash(unnoted, { look, blocks }));
       if (hash) await noteFinalized(sql, deployment, { number: unnoted, hash });
     }
   };
@@ -96,10 +92,10 @@ export function watchFinality(
     },
     untilKept: async (signal) => {
       for (let untold = 0; !signal.aborted;) {
-        const look = lookAt(nodes, chain);
-        const finding = await findOut(look, await findFinals(sql, chain));
-        if (finding === "untold" && (await look.isAnswered())) untold++;
-        if (finding === "kept" || untold === PATIENCE_LOOKS) return;
+        const look = beginLook();
+        const state = await findOut(look, await findFinals(sql, chain));
+        if (state === "untold" && (await look.isAnswered())) untold++;
+        if (state === "kept" || untold === PATIENCE_LOOKS) return;
         await sleep(everyMs / EAGERNESS, undefined, { signal }).catch(() => {});
       }
     },
@@ -109,7 +105,7 @@ export function watchFinality(
 }
 
 /** The final blocks of a deployment. `unnoted`: the block that is final by now, where it isn't noted yet. */
-type Finals = { deployment: Deployment; blocks: FinalBlock[]; unnoted: number | undefined };
+type Finals = { deployment: Deployment; blocks: KnownBlock[]; unnoted: number | undefined };
 
 /** The final blocks of all deployments of a chain, because what was fetched for one is used for the next. */
 async function findFinals(sql: Sql, chain: Chain): Promise<Finals[]> {
@@ -132,8 +128,8 @@ async function findFinals(sql: Sql, chain: Chain): Promise<Finals[]> {
 async function findKeptBlock(
   sql: Sql,
   { chain, from, to }: { chain: Chain; from: number; to: number },
-): Promise<FinalBlock | undefined> {
-  const [block] = await sql<FinalBlock[]>`
+): Promise<KnownBlock | undefined> {
+  const [block] = await sql<KnownBlock[]>`
     select
       number::float8,
       hash
@@ -146,82 +142,7 @@ async function findKeptBlock(
   return block;
 }
 
-/** One look at all nodes. */
-type Look = {
-  /** Whether a node answers for the chain. */
-  isAnswered: () => Promise<boolean>;
-  findProblem: () => Promise<string | undefined>;
-  /** A block's hash by each node: null where it lacks the block, undefined where it is silent or of another chain. */
-  hashesAt: (number: number) => Promise<string | null | undefined>[];
-};
-
-/** Nodes are asked for their chain each time: behind a URL there may be another one than before. */
-function lookAt(nodes: Node[], { chainId }: Chain): Look {
-  const told = nodes.map(({ client }) => client.getChainId().catch(() => undefined));
-  const askForHash = async (place: number, number: number) => {
-    if ((await told[place]) !== chainId) return undefined;
-    try {
-      return (await nodes[place]!.client.getBlock({ blockNumber: BigInt(number) })).hash;
-    } catch (error) {
-      return error instanceof BlockNotFoundError ? null : undefined;
-    }
-  };
-  const asked = new Map<number, Promise<string | null | undefined>[]>();
-  return {
-    isAnswered: () => isAny(told, (id) => id === chainId),
-    findProblem: async () => {
-      const ids = await Promise.all(told);
-      if (ids.some((id) => id === undefined || id === chainId)) return undefined;
-      return `${nodes[0]!.host} answers for chain ${ids[0]}. Expected ${chainId}`;
-    },
-    hashesAt: (number) => {
-      if (!asked.has(number))
-        asked.set(
-          number,
-          nodes.map((_, place) => askForHash(place, number)),
-        );
-      return asked.get(number)!;
-    },
-  };
-}
-
-/** Whether `is` holds for any value. Settles with the first one: a node may be silent for long. */
-function isAny<T>(promises: Promise<T>[], is: (value: T) => boolean): Promise<boolean> {
-  const those = promises.map(async (promise) => is(await promise) || Promise.reject(new Error("It isn't.")));
-  return Promise.any(those).catch(() => false);
-}
-
-type Finding = "kept" | "gone" | "untold";
-
-/**
- * Whether the chain still has a block that was taken for final. If it is gone, that is a reorg deeper than Ponder can
- * undo; Ponder says the same of a node that merely lags. So the block is gone only where a node has another one in its
- * place and no node still has it.
- */
-async function findBlock({ number, hash }: FinalBlock, look: Look): Promise<Finding> {
-  const hashes = look.hashesAt(number);
-  if (await isAny(hashes, (one) => one === hash)) return "kept";
-  const told = (await Promise.all(hashes)).filter((one) => one !== undefined);
-  if (told.length === 0) return "untold";
-  return told.every((one) => one === null) ? "kept" : "gone";
-}
-
 /** Whether the chain began anew: it may be too short for any block that was final to be gone. */
-async function isAnew({ genesisHash: hash }: Chain, look: Look): Promise<boolean> {
+async function isAnew({ genesisHash: hash }: Chain, look: NodeLook): Promise<boolean> {
   return hash !== "" && (await findBlock({ number: 0, hash }, look)) === "gone";
-}
-
-/** The hash of a block, where all nodes that have it agree, and none disagrees about the final blocks before it. */
-async function findAgreed(
-  number: number,
-  { look, blocks }: { look: Look; blocks: FinalBlock[] },
-): Promise<string | undefined> {
-  const known = await Promise.all(
-    blocks.map(async (block) => ({ ...block, told: await Promise.all(look.hashesAt(block.number)) })),
-  );
-  if (known.some(({ hash, told }) => told.some((one) => one && one !== hash))) return undefined;
-  const hashes = await Promise.all(look.hashesAt(number));
-  const sure = hashes.filter((_, place) => known.every(({ told }) => told[place] !== undefined));
-  const [first, ...others] = new Set(sure.filter((one) => typeof one === "string"));
-  return others.length === 0 ? first : undefined;
 }
