@@ -2,8 +2,8 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { clientNetwork } from "../http/client-address.ts";
 import { HttpError } from "../http/errors.ts";
 import { within } from "../sql/deadline.ts";
-import { STORE_WITHIN_MS } from "./rate-limit.ts";
 import type { RateStore } from "./rate-store.ts";
+import { STORE_WITHIN_MS } from "./shared-window.ts";
 
 /** A budget of client addresses for something that is more expensive than a request. */
 type ClientBudget = {

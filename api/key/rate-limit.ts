@@ -1,6 +1,5 @@
-import { RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
-import { within } from "../sql/deadline.ts";
 import type { RateStore } from "./rate-store.ts";
+import { createSharedWindows } from "./shared-window.ts";
 
 /** What a client is told of its budget. */
 export type Budget = { isAllowed: boolean; remaining: number; resetSeconds: number };
@@ -25,13 +24,6 @@ export const BURST_SECONDS = 10;
  */
 const LEASE_SHARE = 0.1;
 const USE_SHARE = 0.25;
-/** If the store takes longer than this, the request is decided without it. */
-export const STORE_WITHIN_MS = 1500;
-/**
- * After that, all requests are decided without it until it answers again, so that a store that hangs is waited for only
- * once. It is asked so often, and nobody waits for that.
- */
-const PROBE_MS = 2000;
 const SWEEP_MS = 10_000;
 
 /** What this process has of one client's budget. Times are of `performance.now()`, which never goes back. */
@@ -69,34 +61,10 @@ export function createRateLimit({
   isStoreUp: () => boolean;
 }): RateLimit {
   const extra = burst - limit;
-  const window = (keyPrefix: string, points: number, duration: number) => {
-    // Used where the store fails: then each process counts for itself.
-    const alone = new RateLimiterMemory({ keyPrefix, points, duration });
-    return { alone, shared: store({ keyPrefix, points, duration, insuranceLimiter: alone }) };
-  };
-  const rate = window("rate", limit, RATE_SECONDS);
-  const over = extra > 0 ? window("burst", extra, BURST_SECONDS) : undefined;
+  const createWindow = createSharedWindows({ store, isStoreUp });
+  const rate = createWindow({ keyPrefix: "rate", points: limit, duration: RATE_SECONDS });
+  const over = extra > 0 ? createWindow({ keyPrefix: "burst", points: extra, duration: BURST_SECONDS }) : undefined;
   const accounts = new Map<string, Account>();
-  // Without a window of this process that would answer in its place.
-  const probed = store({ keyPrefix: "probe", points: limit, duration: RATE_SECONDS });
-  let isHanging = false;
-  let probeAt = 0;
-  const isShared = () => isStoreUp() && !isHanging;
-  const onLate = () => {
-    isHanging = true;
-    probeAt = performance.now() + PROBE_MS;
-  };
-
-  /** Asks a store that hangs whether it answers again. */
-  async function probe(): Promise<void> {
-    if (probeAt > performance.now()) return;
-    probeAt = performance.now() + PROBE_MS;
-    const failure = await within(STORE_WITHIN_MS, probed.consume("")).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    isHanging = failure !== undefined && !(failure instanceof RateLimiterRes);
-  }
 
   const createAccount = (): Account => ({
     granted: 0,
@@ -113,7 +81,6 @@ export function createRateLimit({
 
   /** Takes a request from the store, for who asks, and some more in advance. Returns whether it got them. */
   async function lease(id: string, account: Account): Promise<boolean> {
-    if (isHanging) void probe();
     const now = performance.now();
     if (account.windowEndsAt <= now) {
       account.rateLeft = limit;
@@ -125,14 +92,14 @@ export function createRateLimit({
     const inAdvance = (left: number) => Math.floor(Math.min(left * LEASE_SHARE, likely));
 
     const ahead = inAdvance(account.rateLeft);
-    const fromRate = await consume(rate, { id, points: 1 + ahead, isShared: isShared(), onLate });
+    const fromRate = await rate.take(id, 1 + ahead);
     account.rateLeft = fromRate.left;
     account.windowEndsAt = performance.now() + fromRate.ms;
     if (fromRate.isGranted) return grant(account, ahead, account.windowEndsAt);
 
     if (over) {
       const more = inAdvance(account.burstLeft);
-      const fromBurst = await consume(over, { id, points: 1 + more, isShared: isShared(), onLate });
+      const fromBurst = await over.take(id, 1 + more);
       account.burstLeft = fromBurst.left;
       account.burstEndsAt = performance.now() + fromBurst.ms;
       if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
@@ -210,33 +177,6 @@ function grant(account: Account, ahead: number, endsAt: number): true {
   account.grantEndsAt = endsAt;
   account.used += 1;
   return true;
-}
-
-type Answer = { isGranted: boolean; left: number; ms: number };
-
-/** Takes points from the shared window, or from this process's own where the store fails or is slow. */
-async function consume(
-  { alone, shared }: { alone: RateLimiterAbstract; shared: RateLimiterAbstract },
-  { id, points, isShared, onLate }: { id: string; points: number; isShared: boolean; onLate: () => void },
-): Promise<Answer> {
-  // The window ends by the clock of the process that began it, which may differ from ours.
-  const msLeft = ({ msBeforeNext }: RateLimiterRes) => Math.min(msBeforeNext, alone.duration * 1000);
-  const answer = async (limiter: RateLimiterAbstract): Promise<Answer> => {
-    try {
-      const result = await limiter.consume(id, points);
-      return { isGranted: true, left: result.remainingPoints, ms: msLeft(result) };
-    } catch (error) {
-      if (error instanceof RateLimiterRes) return { isGranted: false, left: 0, ms: msLeft(error) };
-      throw error;
-    }
-  };
-  if (!isShared) return answer(alone);
-  // `asked` never rejects, so `within` rejects only where it is late.
-  const asked = answer(shared).catch(() => answer(alone));
-  return within(STORE_WITHIN_MS, asked).catch(() => {
-    onLate();
-    return answer(alone);
-  });
 }
 
 /**
