@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, type SortKey } from "../api/http/cursor.ts";
-import { scopeOfList } from "../web/reader.ts";
+import { scopeOfList } from "../web/list-page.ts";
 import { ms, placesAcross, startApiBench, type Target } from "./api-harness.ts";
 import { CONTRACT, createApiDatabase, OWNER, TOKENS } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";

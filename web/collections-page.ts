@@ -2,9 +2,10 @@ import { html } from "hono/html";
 import { listContracts } from "../api/token/contract.ts";
 import { renderCollections } from "./collection-list.ts";
 import type { Page } from "./html.ts";
+import { type ListPlace, loadPage } from "./list-page.ts";
 import { renderPager } from "./pager.ts";
 import { collectionsPath } from "./path.ts";
-import { type ListPlace, loadPage, type Reader } from "./reader.ts";
+import type { Reader } from "./reader.ts";
 
 const COLLECTIONS = 24;
 

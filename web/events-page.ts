@@ -3,9 +3,10 @@ import type { EventKey } from "../api/token/event.ts";
 import { listNewestEvents } from "../api/token/newest-event.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Page } from "./html.ts";
+import { loadWindow } from "./list-page.ts";
 import { renderPager } from "./pager.ts";
 import { newestPath } from "./path.ts";
-import { loadWindow, type Reader } from "./reader.ts";
+import type { Reader } from "./reader.ts";
 import { loadCards } from "./token-grid.ts";
 
 const EVENTS = 25;

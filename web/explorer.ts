@@ -37,17 +37,7 @@ export const createExplorer: CreatePages = (sources) => {
   };
   const app = new Hono<Env>();
 
-  for (const { path, body, contentType } of ASSETS) {
-    app.get(path, (c) => {
-      c.get("state").route = path;
-      return send(c, { body, contentType, headers: ASSET_HEADERS });
-    });
-  }
-  app.get(FAVICON_PATH, (c) => {
-    c.get("state").route = FAVICON_PATH;
-    const { body, contentType } = ICON;
-    return send(c, { body, contentType, headers: { ...ASSET_HEADERS, "cache-control": "public, max-age=86400" } });
-  });
+  mountAssets(app);
   app.get(PULSE_PATH, (c) => {
     c.get("state").route = PULSE_PATH;
     return send(c, { body: pulseOf(monitor), contentType: "text/plain", headers: { "cache-control": "no-store" } });
@@ -70,13 +60,7 @@ export const createExplorer: CreatePages = (sources) => {
     });
   }
   refuseOtherMethods(app);
-  app.get("/explorer/*", async (c, next) => {
-    const { pathname, search } = new URL(c.req.url);
-    return pathname.endsWith("/") ? redirect(c, withoutEnd(pathname) + search, 302) : next();
-  });
-  app.all("/explorer/*", (c) => {
-    throw notFound(`There is nothing at ${quote(c.req.path)}.`);
-  });
+  mountUnknown(app);
 
   const refuse = async (error: Error, c: Context<Env>) => {
     const { requestId } = c.get("state");
@@ -116,6 +100,32 @@ export const createExplorer: CreatePages = (sources) => {
 
   return { app, isPage, isRead, refuse, stop: explorer.samples.stop };
 };
+
+/** Adds the files that pages load. */
+function mountAssets(app: Hono<Env>): void {
+  for (const { path, body, contentType } of ASSETS) {
+    app.get(path, (c) => {
+      c.get("state").route = path;
+      return send(c, { body, contentType, headers: ASSET_HEADERS });
+    });
+  }
+  app.get(FAVICON_PATH, (c) => {
+    c.get("state").route = FAVICON_PATH;
+    const { body, contentType } = ICON;
+    return send(c, { body, contentType, headers: { ...ASSET_HEADERS, "cache-control": "public, max-age=86400" } });
+  });
+}
+
+/** Adds what is at no page: its path may only have a slash too many. */
+function mountUnknown(app: Hono<Env>): void {
+  app.get("/explorer/*", async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    return pathname.endsWith("/") ? redirect(c, withoutEnd(pathname) + search, 302) : next();
+  });
+  app.all("/explorer/*", (c) => {
+    throw notFound(`There is nothing at ${quote(c.req.path)}.`);
+  });
+}
 
 /** A path without slashes at its end. Not by a regular expression, which takes quadratic time for 30,000 slashes. */
 function withoutEnd(path: string): string {

@@ -6,10 +6,11 @@ import { listOffers } from "../api/orderbook/token-offer.ts";
 import { renderEventTable } from "./event-table.ts";
 import { collectionName } from "./collection-list.ts";
 import type { Html, Page } from "./html.ts";
+import { loadPage } from "./list-page.ts";
 import { renderHolders, renderOffers, renderOrders } from "./token-table.ts";
 import { NONE_ON_PAGE, renderPager } from "./pager.ts";
 import { tokenPath } from "./path.ts";
-import { loadPage, type Reader } from "./reader.ts";
+import type { Reader } from "./reader.ts";
 import { loadToken, tokenName } from "./token.ts";
 
 /** Lists of which a token's page shows the first rows. Each has a page of its own, too. */
