@@ -35,12 +35,12 @@ export type NetworkConfig = {
   firstGenerationContracts: string[] | "*" | undefined;
 };
 
-/** What LOG_LEVEL may be, from the one on at which least is told. */
+/** What LOG_LEVEL may be, from least to most that is logged. */
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-/** How much is told. */
+/** How much is logged. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
-/** Whether what is of a level is told where LOG_LEVEL is `logLevel`. */
-export const isTold = (level: LogLevel, logLevel: LogLevel): boolean =>
+/** Whether a line of `level` is logged where LOG_LEVEL is `logLevel`. */
+export const isLogged = (level: LogLevel, logLevel: LogLevel): boolean =>
   LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(logLevel);
 
 /** A variable that can't be used. Its message is one line for the operator. */

@@ -1,4 +1,4 @@
-import { isTold, type LogLevel } from "../config.ts";
+import { isLogged, type LogLevel } from "../config.ts";
 
 /** Writes one JSON object a line. Never give it headers: they hold keys. */
 export type Log = (level: Exclude<LogLevel, "silent">, message: string, fields?: Record<string, unknown>) => void;
@@ -18,9 +18,9 @@ export function createLog({ level }: { level: LogLevel }): Log {
   };
   process.once("exit", flush);
   return (lineLevel, message, fields) => {
-    if (!isTold(lineLevel, level)) return;
+    if (!isLogged(lineLevel, level)) return;
     lines += `${JSON.stringify({ time: new Date().toISOString(), level: lineLevel, message, ...fields })}\n`;
-    if (isTold("debug", level) || lineLevel === "fatal" || lineLevel === "error") flush();
+    if (isLogged("debug", level) || lineLevel === "fatal" || lineLevel === "error") flush();
     else timer ??= setTimeout(flush, FLUSH_MS);
   };
 }

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { parseRange } from "../offchain/media/byte-range.ts";
 import { mediaHeaders } from "../offchain/media/media-headers.ts";
 import { isMediaKey, type MediaStore } from "../offchain/media/media-store.ts";
-import { createSeldom, kindOf } from "../offchain/seldom.ts";
+import { createLogThrottle, kindOf } from "../offchain/log-throttle.ts";
 import { HttpError, notFound, quote, unavailable } from "./http/errors.ts";
 import type { Env } from "./http/request-state.ts";
 import { isFresh } from "./http/send.ts";
@@ -39,10 +39,10 @@ export const MEDIA_ROUTE = {
 
 /** Serves images, films and pages of tokens by the hash of their content. The content of a path never changes. */
 export function createMediaApi({ store, log }: { store: MediaStore; log: Log }): Hono<Env> {
-  const isToTell = createSeldom();
+  const mayLog = createLogThrottle();
   const read: MediaStore["get"] = (key, range) =>
     store.get(key, range).catch((error: unknown) => {
-      if (isToTell(kindOf(error))) log("error", "media store failed", describeError(error));
+      if (mayLog(kindOf(error))) log("error", "media store failed", describeError(error));
       throw unavailable("The media store does not answer as it should.");
     });
 

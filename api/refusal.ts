@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { createSeldom } from "../offchain/seldom.ts";
+import { createLogThrottle } from "../offchain/log-throttle.ts";
 import { HttpError, toHttpError } from "./http/errors.ts";
 import type { Env } from "./http/request-state.ts";
 import { send } from "./http/send.ts";
@@ -11,12 +11,12 @@ type Refuse = (error: unknown, c: Context<Env>) => Promise<Response>;
 
 /** Creates the answer in JSON. Faults of ours are logged, and so is why the database refuses requests. */
 export function createRefuse({ monitor, log }: { monitor: Monitor; log: Log }): Refuse {
-  const isToTell = createSeldom();
+  const mayLog = createLogThrottle();
 
   /** Says why the database refuses requests, as for a full disk. That it can't be reached, the monitor says. */
   function tellRefusal(error: unknown): void {
     const { code } = error as { code?: unknown };
-    if (monitor.isReachable() && isToTell(String(code)))
+    if (monitor.isReachable() && mayLog(String(code)))
       log("warn", "the database refuses requests", describeError(error));
   }
 

@@ -1,5 +1,5 @@
 /** Follows the configured networks into the database of DATABASE_URL. `indexer.ts` starts it. */
-import { ConfigError, isTold, NETWORKS } from "../config.ts";
+import { ConfigError, isLogged, NETWORKS } from "../config.ts";
 import { describeUnread, readConfigOrExit } from "../environment.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, markBegun } from "../indexer/network-report.ts";
@@ -16,7 +16,7 @@ endInTime(signal);
 try {
   if (!config.networks.mainnet)
     throw new ConfigError("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
-  const isShown = { info: isTold("info", config.logLevel), error: config.logLevel !== "silent" };
+  const isShown = { info: isLogged("info", config.logLevel), error: config.logLevel !== "silent" };
   const log: Log = (level, line) => isShown[level] && console.log(line);
   // Where `npm start` has started this, it has said so.
   if (!process.connected) for (const line of describeUnread(process.env)) log("error", line);

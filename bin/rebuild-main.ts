@@ -18,7 +18,7 @@ import {
   historySchemaOf,
 } from "../indexer/deployment.ts";
 import { fingerprintOf } from "../indexer/fingerprint.ts";
-import { isFollowed } from "../indexer/lock.ts";
+import { isLocked } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
 import { readPosition } from "../indexer/ponder/ponder-position.ts";
@@ -84,7 +84,7 @@ async function plan(sql: Sql, network: Network): Promise<Plan | undefined> {
   const last = await findNewest(sql, { network });
   if (!last) return undefined;
   const { chain_id: chainId, genesis_hash: genesisHash, fingerprint } = last;
-  if (!(await isFollowed(sql, { network, fingerprint })))
+  if (!(await isLocked(sql, { network, fingerprint })))
     throw new ConfigError("No indexer runs. Expected npm start beside this, or MAINNET_RPC_URL.");
   return { network, chain: { chainId, genesisHash }, fingerprint, isOurs: false };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isTold, type LogLevel, type Network } from "../config.ts";
+import { isLogged, type LogLevel, type Network } from "../config.ts";
 import { isMissingTable } from "../offchain/network.ts";
 
 /** The usual pause after a step that had nothing more to do, or has failed. */
@@ -17,7 +17,7 @@ export function createLoop({ signal, logLevel }: { signal: AbortSignal; logLevel
 
   /** Logged once a network: at every first start there are no tables yet, and all loops meet that. */
   function logWaiting(network: Network): void {
-    if (isTold("info", logLevel) && !waiting.has(network)) console.log(`worker  waits for the tables of ${network}`);
+    if (isLogged("info", logLevel) && !waiting.has(network)) console.log(`worker  waits for the tables of ${network}`);
     waiting.add(network);
   }
 

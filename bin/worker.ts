@@ -1,6 +1,6 @@
 /** `npm run worker`: fetches metadata and media of what the indexer finds, and asks the chain what no log says. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isTold, type Network, NETWORKS } from "../config.ts";
+import { isLogged, type Network, NETWORKS } from "../config.ts";
 import { readConfigOrExit } from "../environment.ts";
 import { createCallReader, type ReadCalls } from "../offchain/chain/call.ts";
 import { createSlowContracts } from "../offchain/chain/slow-contract.ts";
@@ -215,7 +215,7 @@ async function summarize(): Promise<void> {
     await sleep(SUMMARY_MS, undefined, { signal }).catch(() => {});
     const seconds = Math.max(1, Math.round((performance.now() - began) / 1000));
     const line = summary.next(seconds);
-    if (line !== undefined && isTold("info", config.logLevel)) console.log(line);
+    if (line !== undefined && isLogged("info", config.logLevel)) console.log(line);
   }
 }
 

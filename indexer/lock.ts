@@ -5,8 +5,11 @@ import type { Log } from "./network-report.ts";
 
 const ATTEMPT_EVERY_MS = 1_000;
 
-/** Whether a process follows the network with this version. If none does, none can begin to before the transaction ends. */
-export async function isFollowed(sql: ISql, version: Version): Promise<boolean> {
+/**
+ * Whether a process has the lock of this version, and so follows the network. If none has, none can take it before the
+ * transaction ends.
+ */
+export async function isLocked(sql: ISql, version: Version): Promise<boolean> {
   const [row] = await sql<{ acquired: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${lockName(version)}, 0)) as acquired
   `;

@@ -5,7 +5,7 @@ import { createPool } from "../postgres/pool.ts";
 import { UNREAD_ANSWER } from "../postgres/session.ts";
 import type { Config, Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
-import { createSeldom } from "../offchain/seldom.ts";
+import { createLogThrottle } from "../offchain/log-throttle.ts";
 import { fixHistory } from "./boundary.ts";
 import {
   abandonDeployments,
@@ -94,9 +94,9 @@ type FollowOptions = Options & {
 async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
   const { network, databaseUrl, signal, fingerprint, log } = options;
   // While nothing can be written, all is begun anew and fails again once a second.
-  const isToTell = createSeldom();
+  const mayLog = createLogThrottle();
   const say = (line: string) => {
-    if (isToTell(line)) log("error", `${network}  ${line}`);
+    if (mayLog(line)) log("error", `${network}  ${line}`);
   };
   while (!signal.aborted) {
     // A pool of its own, whose one session holds the lock: it never ends by age, and Postgres ends it if we are gone while

@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Config } from "../config.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
 import { type Deployment, findPublished, historySchemaOf } from "./deployment.ts";
-import { isFollowed } from "./lock.ts";
+import { isLocked } from "./lock.ts";
 import { prunePonderSync } from "./ponder/ponder-sync.ts";
 import { dropWhenFree, isBusy, lockPublication } from "./publication.ts";
 
@@ -65,7 +65,7 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
     `;
     for (const deployment of others) {
       const { schema_name } = deployment;
-      if (await isFollowed(sql, deployment)) {
+      if (await isLocked(sql, deployment)) {
         unfollowedSince.delete(schema_name);
         continue;
       }
@@ -73,7 +73,7 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
       unfollowedSince.set(schema_name, since);
       if (performance.now() - since < GIVEN_UP_MS) continue;
       // It may be followed again by now.
-      const isWanted = (tx: TransactionSql) => isFollowed(tx, deployment);
+      const isWanted = (tx: TransactionSql) => isLocked(tx, deployment);
       await dropDeployment(sql, { config, deployment, published, isWanted });
     }
   };

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { isTold, type LogLevel, type Network } from "../../config.ts";
+import { isLogged, type LogLevel, type Network } from "../../config.ts";
 import { PONDER_MAIN } from "./bundle.ts";
 import { childEnvironment, endProcess } from "../child-process.ts";
 import { ponderDatabaseUrl } from "./ponder-database.ts";
@@ -83,7 +83,7 @@ export function startPonder({
       NO_COLOR: "1",
     },
   });
-  const { lines, complainedAt } = keepLines(child, { isShown: isTold("debug", logLevel) });
+  const { lines, complainedAt } = keepLines(child, { isShown: isLogged("debug", logLevel) });
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(reasonOf(lines) ?? `Ponder ended with ${signal ?? `code ${code}`}`));
@@ -98,8 +98,8 @@ export function startPonder({
 
 /** At info Ponder logs a line for every block, which is debug to us, and a summary that we report ourselves. */
 function ponderLogLevel(logLevel: LogLevel): string {
-  if (isTold("debug", logLevel)) return logLevel;
-  return isTold("warn", logLevel) ? "warn" : "error";
+  if (isLogged("debug", logLevel)) return logLevel;
+  return isLogged("warn", logLevel) ? "warn" : "error";
 }
 
 function keepLines(

@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { createSeldom } from "./seldom.ts";
+import { createLogThrottle } from "./log-throttle.ts";
 
 test("what goes wrong again and again is told once a minute, and anything else at once", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   try {
     const told: string[] = [];
-    const isToTell = createSeldom();
-    const tell = (line: string) => void (isToTell(line) && told.push(line));
+    const mayLog = createLogThrottle();
+    const tell = (line: string) => void (mayLog(line) && told.push(line));
     for (let second = 0; second < 120; second++) {
       tell("a.example: aborted");
       if (second === 5) tell("b.example: Status 502.");
