@@ -2,16 +2,18 @@ import { type Failure, STORE } from "./fetch/failure.ts";
 
 /** The first pause of a contract, in seconds. */
 const FIRST_PAUSE_SECONDS = 15;
-/** The longest pause, in seconds. Nothing is given up, because origins come back after months. */
+/** The longest pause, in seconds. An origin is never given up, because some come back after months. */
 const MAX_PAUSE_SECONDS = 7 * 86_400;
 /** The pause after an update that has changed nothing yet: longer than a node lags behind. */
 export const SECOND_LOOK_SECONDS = 60;
 /** Pauses of documents and media: they often follow late after a mint. A minute, ten, an hour, a day; then doubling. */
 const PAUSES_SECONDS = [60, 600, 3600, 86_400];
-/** Failures that only the chain can change. It logs that, so they aren't tried again without such a log. */
+/** How often a revert, or a preliminary document, is tried again before the token is given up: once after each pause. */
+const MAX_RETRIES = PAUSES_SECONDS.length;
+/** Failures that only the chain can change. It logs that it has, and such a log makes the token due again. */
 const CHAIN_CODES = new Set(["revert"]);
 
-/** The pause in seconds until a document is tried again. Null: not before something asks for it. */
+/** The pause in seconds until a document is tried again. Null: it is done or given up, until something asks for it. */
 export function documentPauseSeconds({
   attempts,
   failure,
@@ -26,8 +28,8 @@ export function documentPauseSeconds({
   isPreliminary: boolean;
 }): number | null {
   if (!failure && !isPreliminary) return null;
-  const isPatient = failure !== undefined && !CHAIN_CODES.has(failure.code);
-  if (!isPatient && attempts > PAUSES_SECONDS.length) return null;
+  const isOfOrigin = failure !== undefined && !CHAIN_CODES.has(failure.code);
+  if (!isOfOrigin && attempts > MAX_RETRIES) return null;
   return Math.max(pauseSeconds(attempts), failure?.retryAfterSeconds ?? 0);
 }
 
