@@ -22,7 +22,7 @@ export async function listNetworks(sql: Sql): Promise<NetworkRow[]> {
       eta_seconds,
       skipped_logs,
       reorgs,
-      -- One that is to come was before the clock was set back, or a replica's clock is a little behind.
+      -- A time in the future is from before the clock was set back, or seen by a replica whose clock is a little behind.
       abs(extract(epoch from now() - reported_at))::float8 as silent_seconds,
       to_regclass('onchain_' || name || '.token_event') is not null as has_tables,
       pg_is_in_recovery() as is_replica

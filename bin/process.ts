@@ -16,7 +16,7 @@ export function takeNoArguments(): void {
     exit(`Argument "${argument}" is unknown. Expected none: what is set is in the environment.`);
 }
 
-/** Lets what runs for long go on where nobody reads any more what it says, as behind `| grep -m1`: its next line would end it. */
+/** Keeps a process alive whose output nobody reads any more, as behind `| grep -m1`: its next line would end it. */
 export function outliveReader(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }
@@ -25,8 +25,8 @@ export function outliveReader(): void {
 const SAME_REQUEST_MS = 1_000;
 
 /**
- * Aborts on SIGINT, SIGTERM, and when whoever forked this process is gone. A second signal ends it at once, without what
- * is stopped in order otherwise: a Postgres is left running.
+ * Aborts on SIGINT, SIGTERM and SIGHUP, and when whoever forked this process is gone. A second signal ends the process
+ * at once, without stopping anything in order: a Postgres is left running.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const PAUSE_MS = 1_000;
 
 /**
- * Does something once a second until it works, or until the signal. `onFailure` is told what hinders it, as long as that
- * stays the same only once, and nothing of the first `quietAttempts`.
+ * Does something once a second until it works, or until the signal. `onFailure` gets the message of a failure: once as
+ * long as that stays the same, and not for the first `quietAttempts`.
  */
 export async function retry(
   action: () => Promise<unknown>,

@@ -13,8 +13,9 @@ import { createPonderSync } from "./ponder/ponder-sync-schema.ts";
 import { takeBackNotes, widenNumbers } from "./ponder/ponder-tables.ts";
 
 /**
- * Ponder is started so many times as long before the load will end as the history process took to start: it takes 3 to 4 s
- * until it asks for history's tables, where that process took 0.5 s. Both depend on the machine alike.
+ * How long before the end of the load Ponder is started, as a multiple of the time that the history process took to
+ * start: Ponder takes 3 to 4 s until it asks for history's tables, where that process took 0.5 s. Both depend on the
+ * machine alike.
  */
 const PONDER_START_FACTOR = 8;
 

@@ -70,7 +70,7 @@ export async function ensureDeployment(
       ${fingerprint},
       ${generation},
       ${chain.genesisHash || (last?.genesis_hash ?? "")},
-      -- After all that there are, also where the clock was set back since.
+      -- Later than those of all others, also where the clock was set back since.
       (select greatest(now(), max(created_at) + interval '1 ms') from offchain.deployment)
     )
     returning ${columns(sql)}

@@ -105,7 +105,7 @@ export async function unpublish(sql: Sql, { network }: Pick<Deployment, "network
   });
 }
 
-/** The time of a network's last publication, null before the first: to come, where the clock was set back since. */
+/** The time of a network's last publication, null before the first. In the future where the clock was set back since. */
 export const lastPublication = (sql: ISql, { network }: { network: Network }) => sql`
   (select max(published_at) from offchain.deployment where network = ${network})
 `;

@@ -62,7 +62,7 @@ export async function isFollowed(sql: Sql, { network }: { network: Network }): P
     where
       name = ${network}
       and state <> 'stalled'
-      -- One that is to come was before the clock was set back.
+      -- A time in the future is from before the clock was set back.
       and abs(extract(epoch from now() - reported_at)) < ${SILENCE_SECONDS}
   `;
   return rows.length > 0;

@@ -9,7 +9,7 @@ export const SOON_SECONDS = Math.max(...Object.values(CLAIM_SECONDS));
 /** How much failed and was put off: documents of tokens, their media, and what is read of contracts. */
 export type PutOff = { documents: number; media: number; contracts: number };
 
-/** Makes all that was put off due now. Returns how much that was. `onProgress` gets how much it is, where it takes long. */
+/** Makes all that was put off due now. Returns how much that was. `onProgress` gets it after each step, so far. */
 export async function retryPutOff(
   sql: Sql,
   { chainId, onProgress }: { chainId: number; onProgress: (soFar: PutOff) => void },

@@ -40,7 +40,7 @@ const HINT = html`<p>
 
 /** The result of a search: a redirect to an address or a token, or a page of collections with that name. */
 export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
-  // Pasted texts often have such, with which an address would be none.
+  // Pasted texts often have characters that are not seen, with which an address would be no address.
   const shown = withoutHidden(text).trim();
   const query = shown.toLowerCase();
   const readers = listReaders(explorer);

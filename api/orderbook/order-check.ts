@@ -13,8 +13,8 @@ import type { OrderChain } from "./order-chain.ts";
 export type Place = { exchange: Hex; operator: Hex; zone: Hex | undefined };
 
 /**
- * Among how many of a contract's tokens one of an offer's standard is looked for, where the contract's first token is of
- * another: contracts with tokens of two standards have many of both.
+ * How many of a contract's tokens are looked through for one of the offer's standard, where the contract itself is of
+ * another one: contracts with tokens of two standards have many of both.
  */
 const MAX_LOOKED_AT = 10_000;
 

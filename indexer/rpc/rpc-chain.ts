@@ -12,10 +12,10 @@ const PATIENCE_MS = 3_000;
 class UnreachableError extends ConfigError {}
 
 /**
- * Finds out which chain a network is of, so that it can be begun: as `checkRpc` does. Where no node answers, it is the
- * chain that `<prefix>_CHAIN_ID` names, if it does, and nodes are waited for later: `log` is told so.
+ * Finds out which chain a network follows, by `checkRpc`. Where no node answers and `<prefix>_CHAIN_ID` is set, it is
+ * that one, with an unknown genesis block: the network can be begun, and `log` gets a line that nodes are waited for.
  *
- * @throws ConfigError
+ * @throws ConfigError as `checkRpc` does, where `<prefix>_CHAIN_ID` doesn't help
  */
 export async function findChain(
   prefix: string,

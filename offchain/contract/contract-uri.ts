@@ -172,7 +172,7 @@ async function store(
     where
       chain_id = ${chainId}
       and contract_address = ${toBytea(contract.contract_address)}::text::bytea
-      -- One that is to come was before the clock was set back.
+      -- A time in the future is from before the clock was set back.
       and (uri_updated_at is null or uri_updated_at not between ${claimedAt} and now())
   `;
 }

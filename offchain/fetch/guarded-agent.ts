@@ -16,7 +16,7 @@ const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
 /** Idle sockets are closed after so long, whatever keep-alive the server names. */
 const KEEP_ALIVE_MS = 10_000;
-/** The most of headers. Node takes 16 kB by default, and browsers more: some hosts name all files of a site in them. */
+/** The largest headers of an answer. Node takes 16 kB, browsers more: some hosts name all files of a site in them. */
 const MAX_HEADER_BYTES = 65_536;
 /** Sockets to one origin: more than the requests that its host's limits allow. */
 const MAX_CONNECTIONS = 32;

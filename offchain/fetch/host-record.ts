@@ -20,20 +20,20 @@ const MAX_SILENCE_MS = 30_000;
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 /**
- * At first where it only tells us to ask less, without a time: it is asked at the pace that it allows by being refused now
- * and then, and with half a minute for each refusal that was a sixth of what it gives.
+ * The first pause where it tells us to ask less and doesn't say for how long. It is short, because only a refusal now
+ * and then tells the pace that it allows: with half a minute for each refusal it was asked for a sixth of what it gives.
  */
 const FIRST_TOLD_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 15 * 60_000;
 /** How long a host that fails is hoped for after its last answer: an outage of less puts its content off, no more. */
 const HOPE_MS = 3_600_000;
 /**
- * A host that tells us to ask less, again and for a larger part of its last requests than this, is asked with a time
- * between requests: at first, and at most. It doubles each time, and each answer shortens it a little, until it is short
- * enough to be none. Some refuse one of fifty at any pace, as those do that are many behind one name.
+ * A host may refuse this part of its last requests, about `COUNTED` of them: some refuse one of fifty at any pace, as
+ * those do that are many behind one name. Beyond that there is a gap between requests. It doubles, from the first to the
+ * largest, each time that the host has answered and tells us again to ask less. Each answer shortens it a little, until
+ * it is so short that it is dropped.
  */
 const MAX_REFUSED_PART = 0.1;
-/** Of about so many requests. */
 const COUNTED = 50;
 const FIRST_GAP_MS = 100;
 const MAX_GAP_MS = 5000;

@@ -22,7 +22,7 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
       encode(uri_hash, 'hex') as hash,
       key,
       mime_type,
-      -- What is fresh for longer was fetched before the clock was set back.
+      -- A time of fetching further in the future is from before the clock was set back.
       case
         when fetched_at <= now() + ${FRESH_SECONDS} * interval '1 second'
           then ${FRESH_SECONDS} - extract(epoch from now() - fetched_at)::float8

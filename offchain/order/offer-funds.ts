@@ -54,7 +54,10 @@ export async function readOfferFunds(
   return known.length;
 }
 
-/** The bidders who are due, those with the oldest answers first, and those of before the clock was set back last. */
+/**
+ * The bidders who are due: those with the oldest answers first, last those with a time in the future, which is from
+ * before the clock was set back.
+ */
 const dueBidders = (sql: Sql, chainId: number) => sql`
   select
     currency_address,

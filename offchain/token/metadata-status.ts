@@ -51,7 +51,7 @@ export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: numb
     cross join (
       select sum(fetches_per_second) as fetches_per_second, count(*) as count
       from offchain.metadata_worker
-      -- One that is to come was before the clock was set back, or a replica's clock is a little behind.
+      -- A time in the future is from before the clock was set back, or seen by a replica whose clock is a little behind.
       where abs(extract(epoch from now() - reported_at)) < ${WORKER_SECONDS}
     ) workers
     cross join (

@@ -120,7 +120,7 @@ async function lockWatermark(
     select
       block_number::float8 as block_number,
       deployment,
-      -- One that is to come was before the clock was set back.
+      -- A time in the future is from before the clock was set back.
       rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due,
       exists (select from offchain.dropped_token where chain_id = ${chain_id}) as has_dropped,
       rescan_from::float8 as rescan_from,
