@@ -4,6 +4,9 @@ import { invalid } from "./errors.ts";
 /** The length of a cursor's HMAC in bytes. Nobody guesses 128 bits over HTTP. */
 const MAC_BYTES = 16;
 
+/** What is said of a text that is no cursor of ours for the list. */
+export const INVALID_CURSOR = "cursor is invalid. Expected one from a previous answer of this list, unchanged.";
+
 /** The sort key of an item in a list. Big numbers are decimal strings. */
 export type SortKey = (string | number)[];
 
@@ -32,7 +35,7 @@ export function decodeCursor(secret: KeyObject, { scope, cursor }: { scope: stri
     bytes.toString("base64url") === cursor &&
     timingSafeEqual(bytes.subarray(0, MAC_BYTES), macOf(secret, scope, payload));
   const key = isOurs ? parseKey(payload) : undefined;
-  if (!key) throw invalid("cursor is invalid. Expected one from a previous answer of this list, unchanged.");
+  if (!key) throw invalid(INVALID_CURSOR);
   return key;
 }
 

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { INVALID_CURSOR } from "./cursor.ts";
 import { quote } from "./errors.ts";
 import { grouped } from "./field.ts";
 import { MAX_BODY_BYTES } from "./page.ts";
@@ -78,7 +79,7 @@ const LIMIT_EXPECTED = `Expected a whole number from 1 to ${MAX_LIMIT}.`;
 export const PageQuery = z.object({
   cursor: textParameter("cursor")
     .min(1, { error: "cursor is empty. Expected one from a previous answer, or none for the first page." })
-    .max(MAX_CURSOR_LENGTH, { error: "cursor is invalid. Expected one from a previous answer of this list." })
+    .max(MAX_CURSOR_LENGTH, { error: INVALID_CURSOR })
     .optional()
     .openapi({
       type: "string",

@@ -42,16 +42,7 @@ export async function takeOrder(
   }: { chainId: number; body: OrderBody; extraExchanges: readonly string[]; now: number },
 ): Promise<Hex> {
   const { parameters, signature } = body;
-  const count = BigInt(parameters.consideration.length);
-  if ((parameters.totalOriginalConsiderationItems ?? count) !== count)
-    throw invalid(
-      `totalOriginalConsiderationItems is ${parameters.totalOriginalConsiderationItems}. Expected ${count}, the number of items.`,
-    );
-  if (parameters.orderType === CONTRACT_ORDER)
-    throw invalid("orderType is 4. Expected 0 to 3: orders of contracts are not signed.");
-  if (parameters.startTime >= parameters.endTime) throw invalid("The order ends before it starts.");
-  if (parameters.endTime <= BigInt(now)) throw invalid("The order has expired.");
-
+  requireSignable(parameters, { now });
   const places = listPlaces(body.exchange_address, extraExchanges);
   // Checks that need no node come first, so that an order which fails them costs no question to the nodes.
   await requireKnown(sql, { chainId, terms: requireTerms(parameters, { ...places[0]!, chainId }) });
@@ -94,6 +85,20 @@ export async function takeOrder(
     await makeRoom(tx, sent);
   });
   return orderHash;
+}
+
+/** @throws HttpError 400 where nobody signs such an order, or where it is over */
+function requireSignable(
+  { consideration, totalOriginalConsiderationItems: total, orderType, startTime, endTime }: OrderBody["parameters"],
+  { now }: { now: number },
+): void {
+  const count = BigInt(consideration.length);
+  if ((total ?? count) !== count)
+    throw invalid(`totalOriginalConsiderationItems is ${total}. Expected ${count}, the number of items.`);
+  if (orderType === CONTRACT_ORDER)
+    throw invalid("orderType is 4. Expected 0 to 3: orders of contracts are not signed.");
+  if (startTime >= endTime) throw invalid("The order ends before it starts.");
+  if (endTime <= BigInt(now)) throw invalid("The order has expired.");
 }
 
 /** What is said of a signature that fits no exchange. */
