@@ -3,9 +3,9 @@ import { listVerified, setVerified } from "../api/marketplace/collection-verific
 import { Address } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../environment.ts";
 import { runCommand } from "./command.ts";
-import { moment } from "./moment.ts";
 import { exit, exitWithHelp, parseOrExit } from "./process.ts";
 import { printTable } from "./table.ts";
+import { formatTimestamp } from "./timestamp.ts";
 
 const USAGE = "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list";
 
@@ -23,7 +23,7 @@ await runCommand(config, async (sql) => {
     const rows = await listVerified(sql);
     printTable(
       ["ADDRESS", "VERIFIED"],
-      rows.map(({ contract_address, verified_at }) => [contract_address, moment(verified_at)]),
+      rows.map(({ contract_address, verified_at }) => [contract_address, formatTimestamp(verified_at)]),
     );
   } else {
     const isVerified = command === "verify";

@@ -5,10 +5,10 @@ import { KeyBody } from "../api/key/key-body.ts";
 import { ConfigError } from "../config.ts";
 import { readConfigOrExit } from "../environment.ts";
 import { runCommand } from "./command.ts";
-import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";
 import { exit, exitWithHelp, parseOrExit } from "./process.ts";
 import { printTable } from "./table.ts";
+import { formatTimestamp } from "./timestamp.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
@@ -66,10 +66,10 @@ async function list(sql: Sql): Promise<void> {
       row.prefix,
       // Anybody names a key.
       plainText(row.name),
-      moment(row.created_at),
-      row.last_used_at ? moment(row.last_used_at) : "-",
+      formatTimestamp(row.created_at),
+      row.last_used_at ? formatTimestamp(row.last_used_at) : "-",
       String(row.request_count),
-      row.revoked_at ? `revoked ${moment(row.revoked_at)}` : "active",
+      row.revoked_at ? `revoked ${formatTimestamp(row.revoked_at)}` : "active",
     ]),
   );
 }

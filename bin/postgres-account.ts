@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { runApart } from "./apart.ts";
+import { runDetached } from "./detached-command.ts";
 
 /** The account that Postgres runs as where we are root, which it refuses, and has no data yet. */
 const POSTGRES_ACCOUNT = "postgres";
@@ -32,13 +32,13 @@ async function findOwner(data: string): Promise<{ uid: number; gid: number } | u
 
 async function ensureAccount(): Promise<{ uid: number; gid: number }> {
   const uid = await askId("-u").catch(async () => {
-    await runApart("useradd", ["--system", "--user-group", "--no-create-home", POSTGRES_ACCOUNT]);
+    await runDetached("useradd", ["--system", "--user-group", "--no-create-home", POSTGRES_ACCOUNT]);
     return askId("-u");
   });
   return { uid, gid: await askId("-g") };
 }
 
-const askId = async (which: "-u" | "-g") => Number(await runApart("id", [which, POSTGRES_ACCOUNT]));
+const askId = async (which: "-u" | "-g") => Number(await runDetached("id", [which, POSTGRES_ACCOUNT]));
 
 /** Whether any account can pass through all folders on the way to `directory` and to our own files. */
 async function isOpenToAll(directory: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findFreePort } from "../indexer/free-port.ts";
-import { runApart } from "./apart.ts";
+import { runDetached } from "./detached-command.ts";
 import { type Account, findAccount } from "./postgres-account.ts";
 
 const run = promisify(execFile);
@@ -51,7 +51,7 @@ export type PostgresTools = {
 export async function findTools(data: string): Promise<PostgresTools> {
   const binaries = await findBinaries();
   const account = await findAccount(data);
-  return { ...binaries, account, run: (file, args) => runApart(...account.command(file, args)) };
+  return { ...binaries, account, run: (file, args) => runDetached(...account.command(file, args)) };
 }
 
 /** Sets up the data beside its place and moves it there whole. Leftovers of killed starts go, if their initdb has ended. */

@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { placesText, readTokenStories, type TokenStory } from "../offchain/token/token-story.ts";
-import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";
+import { formatTimestamp } from "./timestamp.ts";
 
 /** All that is known of how a token came by its metadata, in lines for a terminal; one block for each chain that has it. */
 export async function tellTokenStory(
@@ -75,7 +75,7 @@ function nextMediaOf({ media_due_at, media_attempts, media_error_code }: TokenSt
 }
 
 function at(date: Date | null): string {
-  return date ? moment(date) : "";
+  return date ? formatTimestamp(date) : "";
 }
 
 /** On one line, and not endless. */

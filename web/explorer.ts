@@ -16,7 +16,7 @@ import { isMediaView, MISSING_MEDIA_HEADERS, renderMissingMedia } from "./missin
 import { PULSE_PATH } from "./path.ts";
 import type { Explorer } from "./reader.ts";
 import { startSamples } from "./samples.ts";
-import { PAGES } from "./site.ts";
+import { PAGES } from "./routes.ts";
 import { createSlowValues } from "./slow-value.ts";
 
 /** Browsers ask for it by themselves beside what names no icon, like /status. */

@@ -4,12 +4,12 @@ import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 
 /**
- * Runs a command to its end, in a group of its own: Ctrl-C, which would leave half of what it does, reaches us alone.
- * Returns what it prints.
+ * Runs a command to its end, in a process group of its own: Ctrl-C, which would leave half of what it does, reaches us
+ * alone. Returns what it prints.
  *
  * @throws Error with what the command complains of
  */
-export async function runApart(file: string, args: string[]): Promise<string> {
+export async function runDetached(file: string, args: string[]): Promise<string> {
   const child = spawn(file, args, { cwd: "/", detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const [printed, complaints, [code, signal]] = await Promise.all([
     text(child.stdout),

@@ -1,2 +1,0 @@
-/** A moment for a terminal, to the second. The Z says that it is in UTC, whatever the machine's own zone. */
-export const moment = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
