@@ -49,18 +49,16 @@ export async function storeMedia(
   { link, hash, stored }: { link: string; hash: string; stored: StoredLink },
 ): Promise<void> {
   await sql`
-    insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)
+    insert into offchain.media (uri_hash, uri, key, mime_type)
     values (
       ${toBytea(`0x${hash}`)}::text::bytea,
       ${cutText(link, MAX_URI_LENGTH)},
       ${stored.key},
-      ${stored.mimeType},
-      ${cutText(stored.from, MAX_URI_LENGTH)}
+      ${stored.mimeType}
     )
     on conflict (uri_hash) do update set
       key = excluded.key,
       mime_type = excluded.mime_type,
-      fetched_from = excluded.fetched_from,
       fetched_at = now()
     where
       excluded.mime_type <> 'text/html'
