@@ -74,7 +74,7 @@ test("explain tells a token's whole story", async () => {
   const story = stdout.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME");
   expect(story).toMatchInlineSnapshot(`
     "Token 1 of 0x0000000000000000000000000000000000000001 on chain 31337
-      Contract    asked by tokenURI()
+      Contract    asked by tokenURI(), not read: silent, due TIME
       Token URI   data:application/json,{"name":"Token 1"}
       Document    18 characters from data, TIME
       Name        Token 1
@@ -91,6 +91,24 @@ test("explain tells why a token has nothing, and takes its id in hex", async () 
   expect(stdout).toMatch(/Error +revert, .+ reverts/);
   expect(stdout).toMatch(/Next +due/);
   expect((await run("explain", CONTRACT, `0x${"f".repeat(64)}`)).stdout).toContain(`Name        Token ${LAST}`);
+});
+
+test("explain tells why a collection has no name and no document of its own, where it names one", async () => {
+  const fail = (error: string | null, uriError: string) => sql`
+    update offchain.contract_metadata
+    set
+      error_code = ${error},
+      due_at = ${error && "2030-01-02T03:04:05Z"}::timestamptz,
+      uri_error_code = ${uriError},
+      uri_due_at = '2030-01-02T03:05:00Z'
+  `;
+  await fail("silent", "http_404");
+  expect((await run("explain", CONTRACT, "1")).stdout).toContain(`
+  Contract    asked by tokenURI(), not read: silent, due 2030-01-02T03:04:05Z
+  Collection  its own document failed: http_404, due 2030-01-02T03:05:00Z
+`);
+  await fail(null, "revert");
+  expect((await run("explain", CONTRACT, "1")).stdout).not.toMatch(/Collection|not read/);
 });
 
 test("explain gives the terminal no orders, whoever wrote what it tells", async () => {

@@ -29,7 +29,10 @@ function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: 
       row.contract_name,
       row.uri_function && `asked by ${row.uri_function}()`,
       row.id_form && `{id} as ${row.id_form}`,
+      row.contract_error_code && `not read: ${row.contract_error_code}`,
+      row.contract_error_code && row.contract_due_at && `due ${at(row.contract_due_at)}`,
     ),
+    ...line("Collection", ...collectionParts(row)),
     ...line("Token URI", cut(row.token_uri)),
     ...line(
       "Document",
@@ -57,6 +60,12 @@ function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: 
     ...line("Next", nextOf(row)),
     ...line("Next media", nextMediaOf(row)),
   ];
+}
+
+/** Why the collection has no document of its own, unless its contract just names none, as most don't. */
+function collectionParts({ contract_uri_error_code: code, contract_uri_due_at: dueAt }: TokenStory): string[] {
+  if (code === null || code === "revert" || code === "no_uri") return [];
+  return [`its own document failed: ${code}`, ...(dueAt ? [`due ${at(dueAt)}`] : [])];
 }
 
 function nextOf(story: TokenStory): string {

@@ -40,6 +40,12 @@ export type TokenStory = {
   media_error_code: string | null;
   media_error_host: string | null;
   contract_name: string;
+  /** Why the contract couldn't be asked for its name and standard, and when it is asked again. */
+  contract_error_code: string | null;
+  contract_due_at: Date | null;
+  /** Why the contract's own document, the collection's, couldn't be read, and when it is tried again. */
+  contract_uri_error_code: string | null;
+  contract_uri_due_at: Date | null;
   uri_function: string | null;
   id_form: string | null;
 };
@@ -92,6 +98,10 @@ export async function readTokenStories(
       m.media_error_code,
       m.media_error_host,
       coalesce(c.name, '') as contract_name,
+      c.error_code as contract_error_code,
+      c.due_at as contract_due_at,
+      c.uri_error_code as contract_uri_error_code,
+      c.uri_due_at as contract_uri_due_at,
       c.uri_function,
       c.id_form
     from offchain.token_metadata m
