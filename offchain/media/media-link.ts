@@ -35,6 +35,16 @@ export function isMoved({ mimeType }: MediaFact, { image, animation_url }: Media
   return isAnimation(mimeType) && image !== "" && (animation_url === "" || animation_url === image);
 }
 
+/**
+ * Whether the animation of a stored document is a picture now. Its link may be that of the image then, which was moved
+ * while it was a film.
+ */
+export function isPictureNow({ image, animation_mime_type }: Normalized, animation: MediaFact | undefined): boolean {
+  return (
+    image === "" && isAnimation(animation_mime_type) && animation !== undefined && !isAnimation(animation.mimeType)
+  );
+}
+
 /** Whether content can have a role. A page is no image, though another document may have it as its animation. */
 export function isFit({ mimeType }: { mimeType: string }, role: MediaRole): boolean {
   return role === "animation" || mimeType !== "text/html";
@@ -60,9 +70,10 @@ export function hashLink(link: string, { chainId }: { chainId: number }): string
  * the image a drawing takes its place. `whole` has the uncut links.
  */
 export function applyMedia(
-  normalized: Normalized,
+  stored: Normalized,
   { whole, factOf }: { whole: MediaLinks; factOf: (link: string) => MediaFact | undefined },
 ): Normalized {
+  const normalized = moveBack(stored, whole);
   const imageLink = whole.image || whole.image_data;
   const known = factOf(imageLink);
   const image = known && isFit(known, roleOf(imageLink, whole)) ? known : undefined;
@@ -86,4 +97,10 @@ export function applyMedia(
     animation_key: image.key,
     animation_mime_type: image.mimeType,
   };
+}
+
+/** A stored document with its image where it was received, whose link was moved to the animation if it was a film. */
+function moveBack(stored: Normalized, { image, animation_url }: MediaLinks): Normalized {
+  if (image === "" || stored.image !== "") return stored;
+  return { ...stored, image: stored.animation_url, animation_url: animation_url && stored.animation_url };
 }

@@ -766,6 +766,39 @@ test("what changed so is fetched again also where the document has other media b
   expect(origin.requests).toHaveLength(1);
 });
 
+test("a film that is a picture at a refresh is the image again, where it was the image", async () => {
+  const link = `${origin.url}/box`;
+  const large = "x".repeat(70_000);
+  const documents = {
+    image: { image: link },
+    both: { image: link, animation_url: link },
+    drawn: { image: link, image_data: SVG },
+    large: { image: link, description: large },
+    itself: link,
+    animation: { animation_url: link },
+  };
+  pages["/box"] = MP4;
+  const film = { image: "", animation_url: link, animation_mime_type: "video/mp4" };
+  for (const token of Object.values(await fetchAll(documents))) expect(token).toMatchObject(film);
+
+  pages["/box"] = PNG;
+  await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+  await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+  await work();
+  const tokens = await Promise.all(Object.keys(documents).map(async (_, i) => read(i + 1)));
+  const picture = { image: link, image_key: keyOf(PNG, "png"), image_mime_type: "image/png" };
+  const none = { animation_url: "", animation_key: "", animation_mime_type: "" };
+  const moving = { animation_url: link, animation_key: keyOf(PNG, "png"), animation_mime_type: "image/png" };
+  expect(tokens).toEqual([
+    { ...emptyNormalized(), ...picture, ...none },
+    { ...emptyNormalized(), ...picture, ...moving },
+    { ...emptyNormalized(), ...picture, ...none, image_data: SVG },
+    { ...emptyNormalized(), ...picture, ...none, description: large },
+    { ...emptyNormalized(), ...picture, ...none },
+    { ...emptyNormalized(), ...moving },
+  ]);
+});
+
 test("what was fetched before the database's clock was set back is fetched again at a refresh", async () => {
   pages["/hero.png"] = PNG;
   await fetchAll({ hero: { image: `${origin.url}/hero.png` } });

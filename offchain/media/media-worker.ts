@@ -5,7 +5,16 @@ import type { Hex } from "viem";
 import { toDocument } from "../document/document.ts";
 import { createLinkFinder, type LinkFinder, type LinkOutcome } from "./link-finder.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
-import { applyMedia, hashLink, isMoved, linksOf, type MediaLinks, roleOf, spareOf } from "./media-link.ts";
+import {
+  applyMedia,
+  hashLink,
+  isMoved,
+  isPictureNow,
+  linksOf,
+  type MediaLinks,
+  roleOf,
+  spareOf,
+} from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
@@ -111,7 +120,11 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
   const before = due.normalized ?? (await readNormalized(sql, { chainId, due }));
   if (before === undefined) return;
   const factOf = (link: string) => found.get(link)?.fact;
-  const normalized = JSON.stringify(applyMedia(JSON.parse(before) as Normalized, { whole: links, factOf }));
+  const stored = JSON.parse(before) as Normalized;
+  const isToRead = due.normalized !== null && isPictureNow(stored, factOf(links.animation_url));
+  const received = isToRead ? await findWhole(sql, due, context) : undefined;
+  const whole = received?.image === links.animation_url ? received : links;
+  const normalized = JSON.stringify(applyMedia(stored, { whole, factOf }));
   if (postponed && !failure && normalized === before)
     return releaseMedia(sql, { chainId, due, seconds: postponed.seconds });
   const fault =
@@ -159,8 +172,8 @@ async function findSpare({ findLink }: Context, wanted: { link: string; contract
 }
 
 /**
- * The links of a document uncut: from the text as received, or from the URI that is itself the picture or film.
- * Undefined where the token is gone.
+ * The links of a document uncut and where they were: from the text as received, or from the URI that is itself the picture
+ * or film. Undefined where the token is gone.
  */
 async function findWhole(
   sql: Sql,
@@ -172,8 +185,10 @@ async function findWhole(
   const stored = JSON.parse(received.normalized) as Normalized;
   const { raw, token_uri, fetched_from, standard } = received;
   const source = parseUri(token_uri);
-  if (raw === "" && source.kind === "data")
-    return { ...stored, [stored.image === "" ? "animation_url" : "image"]: source.uri };
+  if (raw === "") {
+    const image = source.kind === "data" ? source.uri : stored.image || stored.animation_url;
+    return { ...stored, image, animation_url: "" };
+  }
   const base = source.kind === "http" ? (fetched_from ?? token_uri) : formatSource(source);
   const document = await toDocument(
     { texts: [raw], bytes: Buffer.from(raw), contentType: undefined, base, isAuthentic: true },
