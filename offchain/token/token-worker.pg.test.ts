@@ -108,6 +108,45 @@ async function stateOf(contract: Hex): Promise<State[]> {
 
 const inline = (name: string, fields = {}) => `data:application/json,${JSON.stringify({ name, ...fields })}`;
 
+test("that Postgres takes no documents, as with a full disk, is no attempt at them", async () => {
+  await mint(sql, { contract: address(1), tokens: [1, 2, 3], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  const calls = {
+    [address(1)]: (_: string, [id]: readonly unknown[]) => (id === 3n ? undefined : `${origin.url}/${String(id)}`),
+  };
+  for (const path of ["/1", "/2"]) pages[path] = '{"name":"there"}';
+  await sql`
+    create function full_disk() returns trigger language plpgsql as $$
+      begin
+        raise exception 'could not extend file "base/5/16402": No space left on device' using errcode = 'disk_full';
+      end
+    $$
+  `;
+  await sql`
+    create trigger full_disk
+    before update of normalized on offchain.token_metadata
+    for each row execute function full_disk()
+  `;
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  const leaseEnds = () => sql`update offchain.token_metadata set due_at = now() where due_at > now()`;
+  for (let time = 0; time < 6; time++) {
+    await work(calls);
+    await leaseEnds();
+  }
+  said.mockRestore();
+  await sql`drop function full_disk cascade`;
+  pages["/2"] = 404;
+  await work(calls);
+  const [there, gone, reverted] = await stateOf(address(1));
+  expect(there).toMatchObject({ name: "there", error_code: null, due_in: null });
+  // What fails then for the first time comes after the first pause, and what reverts is asked for again.
+  for (const failed of [gone!, reverted!]) {
+    expect(failed.attempts).toBe(1);
+    expect(failed.due_in).toBeGreaterThan(50);
+    expect(failed.due_in).toBeLessThanOrEqual(60);
+  }
+});
+
 test("new tokens are found, read and stored", async () => {
   pages["/1"] = '{"name":"one","attributes":[]}';
   await mint(sql, { contract: address(1), tokens: [1, 2n ** 256n - 1n], block: 5 });

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { CLAIM_SECONDS } from "../claim.ts";
 import type { Postponed } from "../fetch/failure.ts";
 import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
 import type { TokenOutcome } from "./token-row.ts";
@@ -72,12 +73,16 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
     postponed = [];
     try {
       if (done.length > 0) await storeTokens(sql, { chainId, outcomes: done });
-      await releaseClaims(sql, { chainId, tokens: later });
       onStored?.(done);
+    } catch (error) {
+      // A full disk says nothing of whether a document can be had: it was no attempt.
+      for (const { token } of done) later.push({ ...token, seconds: CLAIM_SECONDS.token, host: "" });
+      throw error;
     } finally {
       for (const { token } of done) inFlight.delete(token);
       unwritten -= done.length;
       unwrittenLength -= length;
+      await releaseClaims(sql, { chainId, tokens: later });
     }
   }
 
