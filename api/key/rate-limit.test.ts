@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import type { RateStore } from "./rate-store.ts";
 
@@ -122,6 +122,58 @@ test("a store that hangs costs one wait, not one for each request", async () => 
   await vi.advanceTimersByTimeAsync(100);
   expect([allowed, asked]).toEqual([20, 2]);
   limit.stop();
+});
+
+describe("with a store that is slow to answer", () => {
+  /** Requests of one client to two processes for 15 s: how many were refused, and how long one waited at most. */
+  async function ask({ requestsPerSecond, answerMs }: { requestsPerSecond: number; answerMs: number }) {
+    const shared = createMemoryStore();
+    const store: RateStore = (window) => {
+      const limiter = shared(window);
+      const answerLate = async <T>(answer: () => Promise<T>) => {
+        await new Promise((resolve) => void setTimeout(resolve, answerMs));
+        return answer();
+      };
+      return {
+        ...window,
+        consume: (id: string, points: number) => answerLate(() => limiter.consume(id, points)),
+        reward: (id: string, points: number) => answerLate(() => limiter.reward(id, points)),
+      } as unknown as ReturnType<RateStore>;
+    };
+    const limits = [1, 2].map(() => create({ store, burst: 40 }));
+    const [waits, refused]: [number[], number[]] = [[], []];
+    for (let n = 0; n < requestsPerSecond * 15; n++) {
+      const askedAt = performance.now();
+      void Promise.resolve(limits[n % 2]!.take("a")).then(({ isAllowed }) => {
+        waits.push(performance.now() - askedAt);
+        if (!isAllowed) refused.push(n);
+      });
+      await vi.advanceTimersByTimeAsync(1000 / requestsPerSecond);
+    }
+    await vi.advanceTimersByTimeAsync(3000);
+    for (const limit of limits) limit.stop();
+    expect(waits).toHaveLength(requestsPerSecond * 15);
+    return { refused: refused.length, longestMs: Math.max(...waits) };
+  }
+
+  test("a client that keeps to its rate waits for one answer or two, and isn't refused", async () => {
+    const { refused, longestMs } = await ask({ requestsPerSecond: 18, answerMs: 200 });
+    expect(refused).toBe(0);
+    expect(longestMs).toBeLessThanOrEqual(500);
+  });
+
+  test("nobody waits longer for many answers than for one that doesn't come", async () => {
+    const answerMs = 600;
+    const { longestMs } = await ask({ requestsPerSecond: 18, answerMs });
+    expect(longestMs).toBeLessThanOrEqual(1500 + 2 * answerMs);
+  });
+
+  test("who asks for more is refused, and waits no longer and longer", async () => {
+    const { refused, longestMs } = await ask({ requestsPerSecond: 200, answerMs: 50 });
+    // Of 3000 there are 20 each second, and the burst twice.
+    expect(refused).toBeGreaterThan(2600);
+    expect(longestMs).toBeLessThanOrEqual(800);
+  });
 });
 
 test("a store that hung is shared again once it answers", async () => {

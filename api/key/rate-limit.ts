@@ -1,5 +1,5 @@
 import type { RateStore } from "./rate-store.ts";
-import { createSharedWindows } from "./shared-window.ts";
+import { createSharedWindows, STORE_WITHIN_MS } from "./shared-window.ts";
 
 /** What a client is told of its budget. */
 export type Budget = { isAllowed: boolean; remaining: number; resetSeconds: number };
@@ -24,6 +24,11 @@ export const BURST_SECONDS = 10;
  */
 const LEASE_SHARE = 0.1;
 const USE_SHARE = 0.25;
+/**
+ * For those who wait already it takes more: of a store that answers in 50 ms, one client's requests became ever more that
+ * waited. Not all that is left, which other processes may want meanwhile.
+ */
+const WAITING_SHARE = 0.5;
 const SWEEP_MS = 10_000;
 
 /** What this process has of one client's budget. Times are of `performance.now()`, which never goes back. */
@@ -39,6 +44,8 @@ type Account = {
   windowEndsAt: number;
   burstEndsAt: number;
   blockedUntil: number;
+  /** How many requests wait for the store. */
+  waiting: number;
   pending: Promise<boolean> | undefined;
 };
 
@@ -61,9 +68,9 @@ export function createRateLimit({
   isStoreUp: () => boolean;
 }): RateLimit {
   const extra = burst - limit;
-  const createWindow = createSharedWindows({ store, isStoreUp });
-  const rate = createWindow({ keyPrefix: "rate", points: limit, duration: RATE_SECONDS });
-  const over = extra > 0 ? createWindow({ keyPrefix: "burst", points: extra, duration: BURST_SECONDS }) : undefined;
+  const windows = createSharedWindows({ store, isStoreUp });
+  const rate = windows.create({ keyPrefix: "rate", points: limit, duration: RATE_SECONDS });
+  const over = extra > 0 ? windows.create({ keyPrefix: "burst", points: extra, duration: BURST_SECONDS }) : undefined;
   const accounts = new Map<string, Account>();
 
   const createAccount = (): Account => ({
@@ -76,6 +83,7 @@ export function createRateLimit({
     windowEndsAt: 0,
     burstEndsAt: 0,
     blockedUntil: 0,
+    waiting: 0,
     pending: undefined,
   });
 
@@ -89,20 +97,22 @@ export function createRateLimit({
     }
     if (account.burstEndsAt <= now) account.burstLeft = extra;
     const likely = Math.max(account.used, account.usedBefore) * USE_SHARE;
-    const inAdvance = (left: number) => Math.floor(Math.min(left * LEASE_SHARE, likely));
+    // Of who waits already this one is there.
+    const inAdvance = (left: number) =>
+      Math.floor(Math.max(Math.min(left * LEASE_SHARE, likely), Math.min(left * WAITING_SHARE, account.waiting - 1)));
 
     const ahead = inAdvance(account.rateLeft);
     const fromRate = await rate.take(id, 1 + ahead);
     account.rateLeft = fromRate.left;
     account.windowEndsAt = performance.now() + fromRate.ms;
-    if (fromRate.isGranted) return grant(account, ahead, account.windowEndsAt);
+    if (fromRate.granted > 0) return grant(account, fromRate.granted - 1, account.windowEndsAt);
 
     if (over) {
       const more = inAdvance(account.burstLeft);
       const fromBurst = await over.take(id, 1 + more);
       account.burstLeft = fromBurst.left;
       account.burstEndsAt = performance.now() + fromBurst.ms;
-      if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
+      if (fromBurst.granted > 0) return grant(account, fromBurst.granted - 1, account.burstEndsAt);
     }
     account.blockedUntil = account.windowEndsAt;
     return false;
@@ -122,18 +132,27 @@ export function createRateLimit({
     const granted = account.grantEndsAt > now ? Math.max(0, account.granted) : 0;
     return {
       isAllowed,
-      remaining: isAllowed ? rateLeft + burstLeft + granted : 0,
+      // What is left of the store's answers and of this process's own windows may come together.
+      remaining: isAllowed ? Math.min(rateLeft + burstLeft + granted, limit + extra) : 0,
       resetSeconds: Math.max(1, Math.ceil((account.windowEndsAt - now) / 1000)),
     };
   };
 
   /** Waits for a lease, its own where nobody has begun one: that admits it, however late the answer is noticed. */
   async function takeSlowly(id: string, account: Account): Promise<Budget> {
-    for (;;) {
-      if (account.pending) await account.pending;
-      else if (await startLease(id, account)) return budgetOf(account, true);
-      if (spend(account, performance.now())) return budgetOf(account, true);
-      if (account.blockedUntil > performance.now()) return budgetOf(account, false);
+    const lateAt = performance.now() + STORE_WITHIN_MS;
+    account.waiting++;
+    try {
+      for (;;) {
+        // Each answer may have come in time, but too late for who waited for several.
+        if (performance.now() > lateAt) windows.giveUp();
+        if (account.pending) await account.pending;
+        else if (await startLease(id, account)) return budgetOf(account, true);
+        if (spend(account, performance.now())) return budgetOf(account, true);
+        if (account.blockedUntil > performance.now()) return budgetOf(account, false);
+      }
+    } finally {
+      account.waiting--;
     }
   }
 
