@@ -45,6 +45,8 @@ export type Sale = Price & {
   broker: Hex;
   /** True: an offer was accepted; false: a listing was bought. Null: the log doesn't say which. */
   isOffer: boolean | null;
+  /** The price is what this buyer pays, whoever's units he gets: of several sellers the log doesn't say whose. */
+  isBuyersPrice?: true;
   /** Who holds the token for its seller, where that isn't the exchange itself. */
   holder?: Hex;
   /** The exchange holds the token and may keep it for the buyer: then no transfer follows. */

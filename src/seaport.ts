@@ -84,7 +84,10 @@ export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exch
     const fees = [...ofOffer, ...ofListing];
     const seller = selling.fill.offerer;
     const options = { fill: selling.fill, exchangeAddress, seller, fees, isOffer, firstIndex: batchIndex };
-    return createSales([{ ...nft, recipient: buyer }], price, options);
+    const sales = createSales([{ ...nft, recipient: buyer }], price, options);
+    return isAnswered && buying.paid.length > 0
+      ? sales.map((sale) => ({ ...sale, isBuyersPrice: true as const }))
+      : sales;
   });
 }
 

@@ -99,7 +99,7 @@ function findCarrier(
     if (sale.isInEscrow && (hop.from !== holder || hop.to !== buyer)) continue;
     const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === holder;
     const isToBuyer = !buyer || hop.to === buyer;
-    if (!isFromSeller && !isToBuyer) continue;
+    if (!isToBuyer && (!isFromSeller || sale.isBuyersPrice)) continue;
     // Seaport up to 1.5 moves nothing that somebody sells to himself in a match: what he trades with others isn't that.
     if (seller && seller === buyer && !(isFromSeller && isToBuyer)) continue;
     const isOfMaker = sale.isOffer === false ? isFromSeller : isToBuyer;

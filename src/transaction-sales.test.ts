@@ -443,6 +443,24 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("nor does it matter for that who matches them, or who pays the fees", () => {
+    const transfers = [hop(ANNE, CLEO, 7n, 2n, PLATES), hop(CREATOR, BEN, 7n, 2n, PLATES)];
+    for (const recipient of [BEN, ROUTER]) {
+      const listings = [
+        fill(ANNE, recipient, [plates(7n, 2n)], [weth(200n, ANNE), weth(30n, MARKET)], 1),
+        fill(CREATOR, recipient, [plates(7n, 2n)], [weth(200n, CREATOR), weth(30n, MARKET)], 2),
+      ];
+      const bids = [
+        fill(BEN, recipient, [weth(193n)], [plates(7n, 2n, BEN)], 3),
+        fill(CLEO, recipient, [weth(267n)], [plates(7n, 2n, CLEO)], 4),
+      ];
+      expect(replay([...listings, ...bids, match(1, 2, 3, 4), ...transfers])).toEqual([
+        "creator → Ben: 2 plate 7 for 193 WETH by market",
+        "Anne → Cleo: 2 plate 7 for 267 WETH by market",
+      ]);
+    }
+  });
+
   test("units of an order that asks in several currencies have no price", () => {
     const sale = fill(ANNE, CLEO, [plates(7n, 2n)], [eth(5n, ANNE), weth(5n, ANNE)], 1);
     const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
