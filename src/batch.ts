@@ -1,9 +1,8 @@
 import type { Hex } from "viem";
 
 /**
- * Reads the arrays of a TransferBatch from the log's data, because Ponder's decoder (0.17.7) can't be trusted with
- * them: when an array is cut off, it changes its own copy of the ABI and reads the arrays of every later TransferBatch,
- * of any contract, as single numbers. One broken log would stop the index for good.
+ * Reads the arrays of a TransferBatch from the log's data, for history and behind Ponder alike: both must leave out the
+ * same logs. What Ponder itself (0.17.7) did with an array that is cut off is in `indexer/ponder/patches/log.ts`.
  */
 
 const WORD_BYTES = 32;
@@ -13,7 +12,7 @@ const EXTRA_WORDS = 8_193;
 
 /**
  * Reads the two `uint256[]` of a TransferBatch. Undefined where the data is malformed: such a log must leave no trace,
- * because whether Ponder delivers it depends on the logs before it.
+ * because Ponder doesn't deliver it.
  */
 export function readBatch(data: Hex): { ids: bigint[]; values: bigint[] } | undefined {
   const bytes = Math.floor((data.length - 2) / 2);

@@ -62,10 +62,10 @@ async function load(
   loaded += count;
   if (loaded > MAX_LOADED) {
     loaded = count;
-    // Which it does before what isn't a select.
+    // Which it does before a statement that isn't a select.
     await database.execute(sql`do $$ begin end $$`);
   }
-  // Several keys: see `indexer/ponder/ponder-patches.ts`.
+  // Several keys: see `indexer/ponder/patches/row-cache.ts`.
   await find(schema.token, tokens);
   await find(schema.ownership, ownerships);
 }

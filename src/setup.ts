@@ -19,8 +19,7 @@ ponder.on("Erc721:setup", async ({ context }) => {
     isTable(table) ? [getTableConfig(table as unknown as PgTable)] : [],
   );
   const [deployment] = tables.map((table) => table.schema);
-  // One statement, because Ponder parses each. As this one isn't a select, Ponder stops assuming that its cache has all
-  // rows.
+  // Not a select, so that Ponder stops assuming that its cache has all rows (`indexer/ponder/patches/row-cache.ts`).
   await context.db.sql.execute(
     sql.raw(`
       do $$ begin
