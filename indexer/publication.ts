@@ -1,6 +1,7 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Network } from "../config.ts";
 import type { TableShape } from "../history/load/onchain-schema.ts";
+import { toBytes } from "../offchain/bytea.ts";
 import type { Deployment } from "./deployment.ts";
 
 /** Tables of a deployment that readers see. */
@@ -88,7 +89,7 @@ export async function publish(
         update offchain.signed_order
         set is_followed = not is_followed
         where chain_id = ${chain_id}
-          and is_followed <> (exchange_address in ${tx(exchanges.map((address) => Buffer.from(address.slice(2), "hex")))})
+          and is_followed <> (exchange_address in ${tx(exchanges.map(toBytes))})
       `;
   });
   await dropSchema(sql, last).catch((error: unknown) => {

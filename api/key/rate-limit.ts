@@ -133,7 +133,7 @@ export function createRateLimit({
     return {
       isAllowed,
       // What is left of the store's answers and of this process's own windows may come together.
-      remaining: isAllowed ? Math.min(rateLeft + burstLeft + granted, limit + extra) : 0,
+      remaining: isAllowed ? Math.min(rateLeft + burstLeft + granted, burst) : 0,
       resetSeconds: Math.max(1, Math.ceil((account.windowEndsAt - now) / 1000)),
     };
   };

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { toArray, toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
+import { toArray } from "../sql/database.ts";
 
 type VerifiedRow = { contract_address: string; verified_at: Date };
 

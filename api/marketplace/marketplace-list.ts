@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
-import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toArray, toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
+import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toArray } from "../sql/database.ts";
 import { createKeptLists, SHORT_LIST } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { BEHIND, chooseListed } from "./marketplace-listing.ts";

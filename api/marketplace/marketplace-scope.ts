@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { type Parameter, toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
+import type { Parameter } from "../sql/database.ts";
 import { CHAIN, type Moment, momentParameters } from "../orderbook/trade-order.ts";
 import { isShownText } from "../token/contract.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { toBytes } from "../../offchain/bytea.ts";
 import { integer, number, text } from "../http/field.ts";
-import { AFTER_ANY_ADDRESS, type Parameter, type RowStream, toArray, toBytes } from "../sql/database.ts";
+import { AFTER_ANY_ADDRESS, type Parameter, type RowStream, toArray } from "../sql/database.ts";
 import { ACCOUNT_TOKEN_ITEM, accountFacts, COLLECTION_TOKEN_ITEM, COLLECTION_FACTS } from "./marketplace-item.ts";
 import { itemsByPlace, LARGE, LARGE_OF_PAGE, loadNumberedPage } from "./marketplace-body.ts";
 import type { Page } from "./marketplace-list.ts";

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
 import { isNative } from "./native-currency.ts";
 import { priceNow } from "./order-price.ts";
 import { isFillable, JOIN_TOKEN } from "./order-rule.ts";

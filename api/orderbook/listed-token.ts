@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { BEFORE_ANY_ADDRESS, toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
+import { BEFORE_ANY_ADDRESS } from "../sql/database.ts";
 import { isNative } from "./native-currency.ts";
 import { isFillable, JOIN_TOKEN } from "./order-rule.ts";
 import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";

@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import { NATIVE_TYPE, type OrderParameters, type Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
-import { toBytes } from "../sql/database.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { notKnown, type Place, requirePlace } from "./order-check.ts";
 

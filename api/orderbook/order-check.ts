@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
-import { toBytes } from "../sql/database.ts";
 import { isShown } from "../token/contract.ts";
 import type { OrderChain } from "./order-chain.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { toBytes } from "../../offchain/bytea.ts";
 import { integer, list, oneOf, text } from "../http/field.ts";
-import { toBytes } from "../sql/database.ts";
 import { isNative } from "./native-currency.ts";
 import { matchesAny } from "./order-rule.ts";
 import { OrderbookToken } from "./orderbook.ts";

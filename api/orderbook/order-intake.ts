@@ -8,7 +8,7 @@ import {
   readTerms,
   type Terms,
 } from "../../abis/seaport-order.ts";
-import { toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
 import { invalid } from "../http/errors.ts";
 import { requireRecipients, requireToken } from "./listing-check.ts";
 import { dueOf, requireMoney, requireReceiver } from "./offer-check.ts";

@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
-import { toBytes } from "../sql/database.ts";
 import { isNative, isWrapped } from "./native-currency.ts";
 import { MAX_ROWS } from "./placed-order.ts";
 import { totalNow } from "./order-price.ts";

@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { invalid } from "../http/errors.ts";
-import { toBytes } from "../sql/database.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "./order-signature.ts";

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import { text } from "../http/field.ts";
-import { BEFORE_ANY_ADDRESS, type Parameter, type RowStream, squeeze, toArray, toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, type Parameter, type RowStream, squeeze, toArray } from "../sql/database.ts";
 import { itemOf, loadItems, placedItemsInPieces } from "../sql/item-page.ts";
 import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
 import { PAGE_BY_KEY, PAGE_OF_COLLECTION, PAGE_OF_OWNER } from "./orderbook-page.ts";

@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { flag, integer, list, text } from "../http/field.ts";
-import { toArray, toBytes } from "../sql/database.ts";
+import { toArray } from "../sql/database.ts";
 import { isShownText } from "../token/contract.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { CURRENT_OWNER } from "../token/token.ts";

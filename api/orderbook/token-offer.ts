@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { toBytes } from "../../offchain/bytea.ts";
 import { integer, list, text } from "../http/field.ts";
-import { toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
 import { isNative } from "./native-currency.ts";

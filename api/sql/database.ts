@@ -125,9 +125,6 @@ export const streamOf =
  */
 export const squeeze = (text: string) => text.replaceAll(/\s+/g, " ");
 
-/** The bytes of an address, given as lower-case hex. */
-export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex");
-
 /** Values before and after all addresses, for comparisons. */
 export const BEFORE_ANY_ADDRESS = Buffer.alloc(0);
 export const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);

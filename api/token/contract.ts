@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
-import { toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
 import { textJson } from "../sql/item.ts";
 import { contract } from "./indexer-example.ts";
 import { ContractAddress, ContractImage, ContractName, ContractSymbol, ContractType } from "./token-field.ts";

@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
+import { toBytes } from "../../offchain/bytea.ts";
 import { MARKETPLACES } from "../../abis/marketplace.ts";
 import { WITH_CONTRACT_TYPE } from "./contract.ts";
 import { integer, oneOf, text } from "../http/field.ts";
-import { type Parameter, toBytes } from "../sql/database.ts";
+import type { Parameter } from "../sql/database.ts";
 import { ContractAddress, ContractType, TokenId, TokenIdHex } from "./token-field.ts";
 
 const marketplaces = new Intl.ListFormat("en-GB").format(MARKETPLACES.map((name) => `\`${name}\``));

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { toBytes } from "../sql/database.ts";
+import { toBytes } from "../../offchain/bytea.ts";
 import { BEHIND_ALL, type EventKey, type EventRow } from "./event.ts";
 import { ZERO_LITERAL } from "./holding.ts";
 

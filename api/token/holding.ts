@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import { joinContractMetadataText } from "./contract.ts";
-import { BEFORE_ANY_ADDRESS, type Parameter, toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, type Parameter } from "../sql/database.ts";
 import { joinToken } from "./token.ts";
 
 /** Which of an account's tokens to list, and how many. */

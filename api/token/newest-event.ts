@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from "postgres";
+import { toBytes } from "../../offchain/bytea.ts";
 import { contractType, isShown, joinContract } from "./contract.ts";
-import { toBytes } from "../sql/database.ts";
 import { BEHIND_ALL, eventColumns, type EventKey, type EventRow, eventRowKey } from "./event.ts";
 
 /**

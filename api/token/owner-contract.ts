@@ -1,6 +1,7 @@
 import { zeroAddress } from "viem";
+import { toBytes } from "../../offchain/bytea.ts";
 import { CONTRACT_ITEM, isShownText, joinContractText } from "./contract.ts";
-import { BEFORE_ANY_ADDRESS, type RowStream, toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, type RowStream } from "../sql/database.ts";
 import { itemsInPieces, loadItems } from "../sql/item-page.ts";
 import { createPage, type Page } from "../http/page.ts";
 

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
+import { toBytes } from "../../offchain/bytea.ts";
 import { isShown } from "./contract.ts";
-import { toBytes } from "../sql/database.ts";
 import { HttpError, unknownToken } from "../http/errors.ts";
 import { eventHash } from "../../offchain/event-hash.ts";
 

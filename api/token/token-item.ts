@@ -1,5 +1,6 @@
+import { toBytes } from "../../offchain/bytea.ts";
 import { CONTRACT_TYPE, WITH_CONTRACT_TYPE } from "./contract.ts";
-import { type Parameter, type RowStream, toArray, toBytes } from "../sql/database.ts";
+import { type Parameter, type RowStream, toArray } from "../sql/database.ts";
 import { METADATA_END, MINT_INFO, MINT_INFO_WITH_BLOCK, textJson, tokenIdHex } from "../sql/item.ts";
 import { documentsInPieces, loadDocuments } from "../sql/item-page.ts";
 import type { Page } from "../http/page.ts";
