@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { listProcessIds, statOf } from "../test/process.ts";
 
 /** Often enough to see a peak of memory that lasts. */
 const SAMPLE_INTERVAL_MS = 100;
@@ -41,28 +41,15 @@ function treeOf(root: number): ProcessRow[] {
 /** See proc_pid_stat(5). The times of children count once they have ended and were waited for. */
 function listProcesses(): ProcessRow[] {
   const rows: ProcessRow[] = [];
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const stat = readStat(name);
-    if (stat === undefined) continue;
-    // The second field, the program's name, may hold spaces and brackets.
-    const fields = stat
-      .slice(stat.lastIndexOf(")") + 2)
-      .split(" ")
-      .map(Number);
+  for (const pid of listProcessIds()) {
+    // It may have ended since the folder was listed.
+    const fields = statOf(pid)?.map(Number);
+    if (!fields) continue;
     const [, parent = 0] = fields;
     const cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0);
-    rows.push({ pid: Number(name), parent, cpuTicks, residentPages: fields[21] ?? 0 });
+    rows.push({ pid, parent, cpuTicks, residentPages: fields[21] ?? 0 });
   }
   return rows;
-}
-
-function readStat(pid: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
-    return undefined; // It has ended since the folder was listed.
-  }
 }
 
 function systemConstant(name: string): number {

@@ -83,11 +83,17 @@ export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exch
     const price = prices.get(pair)!;
     const fees = [...ofOffer, ...ofListing];
     const seller = selling.fill.offerer;
-    const options = { fill: selling.fill, exchangeAddress, seller, fees, isOffer, firstIndex: batchIndex };
-    const sales = createSales([{ ...nft, recipient: buyer }], price, options);
-    return isAnswered && buying.paid.length > 0
-      ? sales.map((sale) => ({ ...sale, isBuyersPrice: true as const }))
-      : sales;
+    const isBuyersPrice = isAnswered && buying.paid.length > 0;
+    const options = {
+      fill: selling.fill,
+      exchangeAddress,
+      seller,
+      fees,
+      isOffer,
+      isBuyersPrice,
+      firstIndex: batchIndex,
+    };
+    return createSales([{ ...nft, recipient: buyer }], price, options);
   });
 }
 
@@ -223,6 +229,7 @@ type SaleOptions = {
   seller: Hex;
   fees: readonly Coin[];
   isOffer: Sale["isOffer"];
+  isBuyersPrice?: boolean;
   /** The batch index of the first sale. */
   firstIndex?: number;
 };
@@ -231,7 +238,7 @@ type SaleOptions = {
 function createSales(
   nfts: readonly Nft[],
   total: Price,
-  { fill: { logIndex, offerer }, exchangeAddress, seller, fees, isOffer, firstIndex = 0 }: SaleOptions,
+  { fill: { logIndex, offerer }, exchangeAddress, seller, fees, isOffer, isBuyersPrice, firstIndex = 0 }: SaleOptions,
 ): Sale[] {
   const prices = splitPrice(total, nfts);
   const recipients = fees.map(({ recipient }) => recipient);
@@ -252,6 +259,7 @@ function createSales(
       buyer: nft.recipient,
       broker,
       isOffer,
+      ...(isBuyersPrice && { isBuyersPrice }),
     };
   });
 }

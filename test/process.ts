@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Pids of the processes that a process started and that still run. Linux only. */
-export function listChildren(pid: number): number[] {
+/** Pids of all processes that run. Linux only. */
+export function listProcessIds(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((child) => parentOf(child) === pid);
+    .map(Number);
+}
+
+/** Pids of the processes that a process started and that still run. Linux only. */
+export function listChildren(pid: number): number[] {
+  return listProcessIds().filter((child) => parentOf(child) === pid);
 }
 
 /** Pids of all processes below one. Linux only. */
@@ -25,7 +29,7 @@ export function isRunning(pid: number): boolean {
 }
 
 /** What proc_pid_stat(5) lists of a process behind its name, its state first. Undefined where there is none. */
-function statOf(pid: number): string[] | undefined {
+export function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name in brackets may hold blanks and brackets.
