@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createMigratedDatabase, createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { createReadableDatabase, createEmptyDatabase, type TestDatabase } from "../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../test/indexer.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { migrate } from "../offchain/migrate.ts";
@@ -20,7 +20,7 @@ let database: TestDatabase;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
 });
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -184,7 +184,7 @@ test("it says once why it can't read, and answers as soon as its role may", asyn
 });
 
 test("the first request that is let in is answered", async () => {
-  const indexed = await createMigratedDatabase();
+  const indexed = await createReadableDatabase();
   const sql = postgres(indexed.url, { max: 1, onnotice: () => {} });
   await sql`insert into offchain.network (name, chain_id, state) values ('mainnet', 1, 'live')`;
   await sql.end();
@@ -204,7 +204,7 @@ test("the first request that is let in is answered", async () => {
 });
 
 test("requests are told to come again while an upgrade changes our tables", async () => {
-  const indexed = await createMigratedDatabase();
+  const indexed = await createReadableDatabase();
   const sql = postgres(indexed.url, { max: 1, onnotice: () => {} });
   await sql`insert into offchain.network (name, chain_id, state) values ('mainnet', 1, 'live')`;
   const port = await findFreePort();
@@ -225,7 +225,7 @@ test("requests are told to come again while an upgrade changes our tables", asyn
 });
 
 test("requests are told to come again until a replica has the tables that an upgrade has changed", async () => {
-  const [primary, replica] = [await createMigratedDatabase(), await createMigratedDatabase()];
+  const [primary, replica] = [await createReadableDatabase(), await createReadableDatabase()];
   const sql = postgres(replica.url, { max: 1, onnotice: () => {} });
   await sql`insert into offchain.network (name, chain_id, state) values ('mainnet', 1, 'live')`;
   const [last] = await sql<{ name: string }[]>`

@@ -14,7 +14,7 @@ import { findFreePort } from "../indexer/free-port.ts";
 import { withDatabase } from "../postgres/pool.ts";
 import { startChain } from "../test/chain.ts";
 import { startCommand } from "../test/command.ts";
-import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { createEmptyDatabase, type TestDatabase } from "../test/database.ts";
 import { address } from "../test/tokens.ts";
 import { runCommand } from "./command.ts";
 import { withLock } from "./file-lock.ts";
@@ -24,7 +24,7 @@ import { startPostgres } from "./postgres.ts";
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
 });
 afterAll(async () => {
   await database.drop();
@@ -59,7 +59,7 @@ test("where DATABASE_URL is all that is set, commands work on that database and 
 });
 
 test.skipIf(!existsSync("/dev/full"))("what can't be printed is told, and a key that nobody saw is none", async () => {
-  const own = await createTestDatabase();
+  const own = await createEmptyDatabase();
   const node = `"${process.execPath}" "${join(import.meta.dirname, "keys.ts")}"`;
   const { PATH } = process.env;
   const shell = (script: string) =>
@@ -123,7 +123,7 @@ test.each([
 test.each(["start", "indexer"])(
   "npm run %s reports of a network whose node says no more than its chain",
   async (name) => {
-    const own = await createTestDatabase();
+    const own = await createEmptyDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), "nft-index-"));
     const port = String(await findFreePort());
     const node = createHttpServer((request, response) => {
@@ -229,7 +229,7 @@ test("a role that may not make our tables ends a part with one line", async () =
 });
 
 test("a role that may make no temporary tables, which later blocks need, is refused with what it takes", async () => {
-  const { name, url, drop } = await createTestDatabase();
+  const { name, url, drop } = await createEmptyDatabase();
   const role = `bare_${randomBytes(4).toString("hex")}`;
   const sql = postgres(url, { max: 1 });
   await sql.unsafe(`create role ${role} login password 'bare'`);
@@ -348,7 +348,7 @@ test("a database that not all parts can work with ends a part with one line that
 });
 
 test("what a newer version has changed is left alone, and each part says so in one line", async () => {
-  const newer = await createTestDatabase();
+  const newer = await createEmptyDatabase();
   const sql = postgres(newer.url, { max: 1 });
   try {
     const env = { DATABASE_URL: newer.url };

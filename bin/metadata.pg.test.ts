@@ -4,7 +4,7 @@ import { FROM_BUNDLE } from "../indexer/child-process.ts";
 import { claimDueMedia } from "../offchain/media/media-queue.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { walkRanges } from "../offchain/token/token-range.ts";
-import { createMigratedDatabase, useDatabase } from "../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../test/indexer.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../test/tokens.ts";
@@ -13,7 +13,7 @@ import { startWorker } from "../test/worker.ts";
 const CONTRACT = address(1);
 const LAST = 2n ** 256n - 1n;
 
-const { database, sql } = await useDatabase(createMigratedDatabase, { max: 2 });
+const { database, sql } = await useDatabase(createReadableDatabase, { max: 2 });
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { findFreePort } from "../indexer/free-port.ts";
 import { isFollowed } from "../offchain/network.ts";
 import { withDatabase } from "../postgres/pool.ts";
 import { startCommand } from "../test/command.ts";
-import { countWaiting, createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { countWaiting, createReadableDatabase, type TestDatabase } from "../test/database.ts";
 import { serveCalls } from "../test/node-server.ts";
 import { serveOrigin } from "../test/origin.ts";
 import { startRpcProxy } from "../test/rpc-proxy.ts";
@@ -17,7 +17,7 @@ let database: TestDatabase;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createReadableDatabase();
   const named = (name: string) => (functionName: string) => (functionName === "name" ? name : undefined);
   rpc = await serveRpc({ [address(1)]: named("Alpha"), [address(2)]: named("Beta"), [address(3)]: named("Gamma") });
 });

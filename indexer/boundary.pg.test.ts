@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startBlockServer } from "../test/block-server.ts";
-import { createMigratedDatabase, useDatabase } from "../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../test/database.ts";
 import { fixHistory } from "./boundary.ts";
 import { ensureDeployment } from "./deployment.ts";
 import { createRpcClient } from "./rpc/rpc-client.ts";
@@ -10,7 +10,7 @@ const HEAD = 500;
 /** Of the chains that Ponder doesn't know. */
 const FINALITY = 30;
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 2 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 2 });
 
 type Options = { finalized: number; head?: number; endBlock?: number };
 

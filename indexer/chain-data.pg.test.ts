@@ -5,11 +5,11 @@ import postgres from "postgres";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
-import { createMigratedDatabase } from "../test/database.ts";
+import { createReadableDatabase } from "../test/database.ts";
 import { deleteChain } from "./chain-data.ts";
 
 test("what is deleted of a chain is all that there is of it, and nothing else", async () => {
-  const database = await createMigratedDatabase();
+  const database = await createReadableDatabase();
   const config = readConfig({ DATA_DIR: await mkdtemp(join(tmpdir(), "nft-index-chain-data-")) });
   const listPutAside = () => readdir(join(config.dataDir, "history"));
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });

@@ -1,11 +1,11 @@
 import postgres from "postgres";
 import { expect, test } from "vitest";
 import { ensureFilter, listKept } from "../history/keep/chunk-store.ts";
-import { createMigratedDatabase } from "../test/database.ts";
+import { createReadableDatabase } from "../test/database.ts";
 import { abandonDeployments, ensureDeployment, findBySchema } from "./deployment.ts";
 
 test("what was made of blocks that are gone is never followed again, and what was kept of them is forgotten once", async () => {
-  const database = await createMigratedDatabase();
+  const database = await createReadableDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const chain = { chainId: 31337, genesisHash: "0x01" };
   const ensure = (fingerprint: string) =>
@@ -34,7 +34,7 @@ test("what was made of blocks that are gone is never followed again, and what wa
 });
 
 test("a version that begins while no node tells the genesis block goes on with what is kept of the chain", async () => {
-  const database = await createMigratedDatabase();
+  const database = await createReadableDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const known = { chainId: 31337, genesisHash: "0x01" };
   const ensure = (fingerprint: string, genesisHash: string) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../test/database.ts";
 import { makeChain, type MadeBlock, type Provider, startProvider } from "../test/log-provider.ts";
 import { type Deployment, ensureDeployment, noteFinalized } from "./deployment.ts";
 import { watchFinality } from "./finality.ts";
@@ -22,7 +22,7 @@ function makeBlocks(name: string): MadeBlock[] {
   );
 }
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 2 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 2 });
 let deployment: Deployment;
 const closing: (() => Promise<void>)[] = [];
 

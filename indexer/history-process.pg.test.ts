@@ -1,14 +1,12 @@
 import postgres from "postgres";
 import { expect, test, vi } from "vitest";
 import { ensureDeployment, historySchemaOf, markLoaded } from "./deployment.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { createTestDatabase } from "../test/database.ts";
 import { startHistory } from "./history-process.ts";
 
 test("a history that was loaded by a process whose end nobody saw isn't loaded again", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  await migrate(sql);
   const chain = { chainId: 31337, genesisHash: "0x01" };
   const options = { network: "mainnet", chain, fingerprint: "aa", isNewGeneration: false } as const;
   const deployment = await ensureDeployment(sql, options);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../postgres/pool.ts";
 import { createTestDatabase, useDatabase } from "../test/database.ts";
 import { type Deployment, findBySchema } from "./deployment.ts";
@@ -11,9 +10,6 @@ import { createPruning } from "./pruning.ts";
 const config = readConfig({ DATA_DIR: "/nonexistent" });
 const { database, sql } = await useDatabase(createTestDatabase, { max: 3 });
 
-beforeAll(async () => {
-  await migrate(sql);
-});
 beforeEach(async () => {
   for (const name of await listSchemas()) await sql`drop schema ${sql(name)} cascade`;
   await sql`delete from offchain.deployment`;

@@ -1,7 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { createOnchainTables, createTestDatabase } from "../test/database.ts";
 import { type Deployment, findBySchema, findPublished } from "./deployment.ts";
 import { isBusy, isShown, publish } from "./publication.ts";
@@ -20,7 +19,6 @@ async function create(sql: Sql, schema_name: string): Promise<Deployment> {
 test("what an older version's tables lack is null or empty to the readers of this one", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  await migrate(sql);
   const older = await create(sql, "older");
   await sql`insert into older.approval values (1, 0, '\\x01', '\\x02', '\\x03', true)`;
   await sql`alter table older.approval drop column owner`;
@@ -49,7 +47,6 @@ test("what an older version's tables lack is null or empty to the readers of thi
 test("of versions that are complete at once, readers see the one that is published last", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 8, onnotice: () => {} });
-  await migrate(sql);
   const names = ["one", "two", "three", "four"];
   const deployments: Deployment[] = [];
   for (const name of names) {
@@ -75,7 +72,6 @@ test("of versions that are complete at once, readers see the one that is publish
 test("readers see the published tables again where a chain that was followed in between had its preview", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 4, onnotice: () => {} });
-  await migrate(sql);
   const [own, other] = [await create(sql, "own"), await create(sql, "other")];
   await publish(sql, own, { isComplete: true });
   await publish(sql, other, { isComplete: false });
@@ -95,7 +91,6 @@ test("readers see the published tables again where a chain that was followed in 
 test("tables are published beside whoever reads those before, which are put aside and dropped the next time", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 8, onnotice: () => {} });
-  await migrate(sql);
   const deployment = await create(sql, "one");
   await publish(sql, deployment, { isComplete: false });
   const reader = await sql.reserve();

@@ -1,12 +1,12 @@
 import type { PublicClient } from "viem";
 import { afterAll, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
-import { createMigratedDatabase, useDatabase } from "../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../test/database.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
 import { createReporter } from "./reporter.ts";
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 1 });
 
 afterAll(async () => {
   vi.useRealTimers();

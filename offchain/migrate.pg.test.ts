@@ -1,12 +1,12 @@
 import postgres from "postgres";
 import { expect, test } from "vitest";
 import { addressOf, hashOf } from "../test/api.ts";
-import { createTestDatabase } from "../test/database.ts";
+import { createEmptyDatabase } from "../test/database.ts";
 import { bytesOf } from "../test/orders.ts";
 import { migrate } from "./migrate.ts";
 
 test("many processes that start at once migrate an empty database once", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const pools = Array.from({ length: 4 }, () => postgres(database.url, { max: 1, onnotice: () => {} }));
   await Promise.all(pools.map((sql) => migrate(sql)));
   const [first] = pools;
@@ -18,7 +18,7 @@ test("many processes that start at once migrate an empty database once", async (
 });
 
 test("a migration that was applied under another number isn't applied again", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
   await migrate(sql);
   const list = () => sql`select name, applied_at from migration order by name`.then((rows) => [...rows]);
@@ -31,7 +31,7 @@ test("a migration that was applied under another number isn't applied again", as
 });
 
 test("signed orders that were taken before say what they take their token for, and those that nobody could fill are gone", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
   await migrate(sql);
   await sql`alter table signed_order drop column token_standard`;
@@ -117,7 +117,7 @@ test("signed orders that were taken before say what they take their token for, a
 });
 
 test("contracts that don't say by ERC-165 what they are are asked once more", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
   await migrate(sql);
   await sql`delete from migration where name = '023-money.sql'`;
@@ -140,7 +140,7 @@ test("contracts that don't say by ERC-165 what they are are asked once more", as
 });
 
 test("documents are compressed with lz4 where Postgres has it", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   await migrate(sql);
   const [known] = await sql<{ has_lz4: boolean }[]>`

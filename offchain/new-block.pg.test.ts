@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../test/database.ts";
 import { createNewBlockCheck } from "./new-block.ts";
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 1 });
 
 const setHead = (block: number) => sql`
   insert into offchain.network (name, chain_id, state, head_block)

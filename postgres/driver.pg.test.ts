@@ -3,12 +3,12 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool } from "./pool.ts";
-import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { createEmptyDatabase, type TestDatabase } from "../test/database.ts";
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
 });
 afterAll(() => database.drop());
 

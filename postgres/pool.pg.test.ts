@@ -21,7 +21,7 @@ import { findFreePort } from "../indexer/free-port.ts";
 import { ponderDatabaseUrl } from "../indexer/ponder/ponder-database.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool, withDatabase } from "./pool.ts";
-import { createTestDatabase } from "../test/database.ts";
+import { createEmptyDatabase } from "../test/database.ts";
 
 type Client = { connect: () => Promise<void>; query: (text: string) => Promise<unknown>; end: () => Promise<void> };
 const { Client } = createRequire(import.meta.resolve("ponder"))("pg") as {
@@ -167,7 +167,7 @@ test.skipIf(!hasIpv6)("an IPv6 address is one", async () => {
 });
 
 test("what a role has set otherwise counts for none of our sessions", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const role = `odd_${randomBytes(4).toString("hex")}`;
   const admin = createPool(database.url, { max: 1 });
   const settings = [

@@ -3,7 +3,7 @@ import type { Log } from "../api/log.ts";
 import { type Databases, openDatabases } from "../api/sql/database.ts";
 import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/server.ts";
 import { readConfig } from "../config.ts";
-import { createMigratedDatabase } from "./database.ts";
+import { createReadableDatabase } from "./database.ts";
 
 /** A key that the API of a test takes. */
 export const TEST_KEY = "test-key-0123456789";
@@ -71,7 +71,7 @@ export async function createTestApi({
   networks = ["mainnet", "testnet"],
   createPages,
 }: { config?: Partial<ApiConfig>; networks?: string[]; createPages?: CreatePages } = {}): Promise<TestApi> {
-  const database = await createMigratedDatabase();
+  const database = await createReadableDatabase();
   const sql = postgres(database.url, { max: 2, onnotice: () => {}, connection: { search_path: "offchain" } });
   for (const name of networks) await insertNetwork(sql, { name });
   const stops: (() => Promise<void>)[] = [];

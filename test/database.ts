@@ -4,20 +4,23 @@ import { afterAll, inject } from "vitest";
 import { primaryKeyName, tableShapes } from "../history/load/onchain-schema.ts";
 import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { createPool, withDatabase } from "../postgres/pool.ts";
+import { createPool, withConnection, withDatabase } from "../postgres/pool.ts";
 
 /** A database of one test. */
 export type TestDatabase = { name: string; url: string; drop: () => Promise<void> };
 
 /** An empty database of its own, on the Postgres of this test run. */
-export const createTestDatabase = () => copyDatabase(inject("postgresUrl"), "template1");
+export const createEmptyDatabase = () => copyDatabase(inject("postgresUrl"), "template1");
+
+/** A database with the tables of `offchain`, as every start but the first finds them. */
+export const createTestDatabase = () => copyDatabase(inject("postgresUrl"), inject("migratedDatabase"));
 
 /** A database with all tables that the API reads, the on-chain ones as plain tables in `onchain_mainnet` and `onchain_testnet`. */
-export const createMigratedDatabase = () => copyDatabase(inject("postgresUrl"), inject("migratedDatabase"));
+export const createReadableDatabase = () => copyDatabase(inject("postgresUrl"), inject("readableDatabase"));
 
 /**
  * A database for the tests of a file and a pool on it, which go when those are over, after what else they close. To be
- * called once, before any test. `create`: one of the two above.
+ * called once, before any test. `create`: one of those above.
  */
 export async function useDatabase(
   create: () => Promise<TestDatabase>,
@@ -32,14 +35,15 @@ export async function useDatabase(
   return { database, sql };
 }
 
-/** Makes what `createMigratedDatabase` copies, once a run: to make each took four times as long. */
-export async function makeMigratedDatabase(serverUrl: string): Promise<TestDatabase> {
-  const database = await copyDatabase(serverUrl, "template1");
-  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  await migrate(sql);
-  for (const schemaName of ["onchain_mainnet", "onchain_testnet"]) await createOnchainTables(sql, schemaName);
-  await sql.end();
-  return database;
+/** Makes what `createTestDatabase` and `createReadableDatabase` copy, once a run: to make each took four times as long. */
+export async function makeTemplates(serverUrl: string): Promise<{ migrated: TestDatabase; readable: TestDatabase }> {
+  const migrated = await copyDatabase(serverUrl, "template1");
+  await withConnection(migrated.url, migrate);
+  const readable = await copyDatabase(serverUrl, migrated.name);
+  await withConnection(readable.url, async (sql) => {
+    for (const schemaName of ["onchain_mainnet", "onchain_testnet"]) await createOnchainTables(sql, schemaName);
+  });
+  return { migrated, readable };
 }
 
 async function copyDatabase(serverUrl: string, template: string): Promise<TestDatabase> {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import postgres from "postgres";
 import { expect, inject, test } from "vitest";
 import { startChain } from "./chain.ts";
-import { createTestDatabase } from "./database.ts";
+import { createEmptyDatabase } from "./database.ts";
 import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
@@ -25,7 +25,7 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
       await chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   };
   await mineTokens(50);
-  const database = opened(await createTestDatabase());
+  const database = opened(await createEmptyDatabase());
   const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   const first = start();
   await first.waitUntilLive(await chain.head());
@@ -80,7 +80,7 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
 
 test("Ponder starts again at once though another one like it runs on another database of the server", async () => {
   const chain = opened(await startChain());
-  const [database, other] = [await createTestDatabase(), await createTestDatabase()];
+  const [database, other] = [await createEmptyDatabase(), await createEmptyDatabase()];
   closing.push(database.drop, other.drop);
   const indexer = opened(
     startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { LOG_LEVEL: "debug" } }),
@@ -108,7 +108,7 @@ test("the last final block isn't taken for indexed before its logs are there", a
   const deed = await chain.deploy(compile("Deed").Deed);
   const mintOne = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   for (let minted = 0; minted < 40; minted++) await mintOne();
-  const database = opened(await createTestDatabase());
+  const database = opened(await createEmptyDatabase());
   const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
   // The second start finds a block that is final since the first one, and keeps its logs.
   let lastFinal = 0;
@@ -139,7 +139,7 @@ test("the numbers that Ponder gives to changes of rows don't end", async () => {
   const deed = await chain.deploy(compile("Deed").Deed);
   const mint = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   await mint();
-  const database = opened(await createTestDatabase());
+  const database = opened(await createEmptyDatabase());
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 
@@ -167,7 +167,7 @@ test("the numbers that Ponder gives to changes of rows don't end", async () => {
 
 test("a database that takes no connections is told once, and gone on with when it does", async () => {
   const chain = opened(await startChain());
-  const database = opened(await createTestDatabase());
+  const database = opened(await createEmptyDatabase());
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 

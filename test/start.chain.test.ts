@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { startChain, type TestChain } from "./chain.ts";
 import { type Command, startCommand } from "./command.ts";
-import { createTestDatabase } from "./database.ts";
+import { createEmptyDatabase } from "./database.ts";
 import { WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { readTour, runShown } from "./readme.ts";
 import { compile } from "./solidity.ts";
@@ -169,7 +169,7 @@ describe.concurrent("in one folder, one after the other", () => {
     "two services on a Postgres of their own: the one whose version is replaced goes on with what the other makes",
     ONE_BY_ONE,
     async () => {
-      const [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
+      const [chain, database] = await Promise.all([startChain(), createEmptyDatabase()]);
       const emitter = await chain.deploy(compile("Emitter").Emitter);
       const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: chain.rpcUrl };
       // On a fresh clone there is no folder yet.

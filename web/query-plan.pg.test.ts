@@ -8,7 +8,7 @@ import { listNewestEvents } from "../api/token/newest-event.ts";
 import { listPreviewTokens, listTokenCards } from "../api/token/token-card.ts";
 import { addContracts, address, addTokens, bytes, CHAIN_ID, CONTRACT, OWNER } from "../bench/api-rows.ts";
 import { addListings } from "../bench/market-rows.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { createReadableDatabase, type TestDatabase } from "../test/database.ts";
 import { explain } from "../test/explain.ts";
 
 /** Every token is listed, and one account has a tenth of them. */
@@ -20,7 +20,7 @@ const moment = { chainId: CHAIN_ID, now: 1_900_000_000 };
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createReadableDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   await addContracts(sql);
   await addTokens(sql, { count: TOKENS });

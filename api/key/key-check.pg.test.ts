@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { createKeyCheck } from "./key-check.ts";
 import { createKey, hashKey } from "./key.ts";
 
 // Without an API beside it: a timer of its own that it sets while they are fake would never end.
-const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 1 });
 
 test("a process that couldn't ask for revoked keys for a minute asks for each key anew", async () => {
   const { key, prefix } = await createKey(sql, { name: "revoked meanwhile" });

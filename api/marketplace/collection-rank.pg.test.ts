@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { addressOf, inserter, ZERO } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { connectLikeApi } from "../../test/explain.ts";
 import { bytesOf } from "../../test/orders.ts";
 import { openDatabases } from "../sql/database.ts";
@@ -9,7 +9,7 @@ import { type CollectionRank, createCollectionRank } from "./collection-rank.ts"
 
 const OTHERS = addressOf(0x07e5);
 
-const { database, sql } = await useDatabase(createMigratedDatabase, {
+const { database, sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   connection: { search_path: "onchain_mainnet,offchain" },
 });

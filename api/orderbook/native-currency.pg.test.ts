@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { addressOf, inserter, ZERO } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { placeOrder } from "../../test/orders.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import { renderAmount } from "../../web/currency.ts";
@@ -33,7 +33,7 @@ const CURRENCIES = [
   ZERO,
 ];
 
-const { sql } = await useDatabase(createMigratedDatabase, {
+const { sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   connection: { search_path: "onchain_mainnet,offchain" },
 });

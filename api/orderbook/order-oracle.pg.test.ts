@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { MAINNET_ID } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import {
   highestOffer,
   isNative,
@@ -26,7 +26,7 @@ import type { Page as Body } from "../http/page.ts";
 const SEEDS = Array.from({ length: 12 }, (_, n) => 1 + n);
 const moment = { chainId: MAINNET_ID, now: NOW };
 
-const { sql } = await useDatabase(createMigratedDatabase, {
+const { sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   fetch_types: false,
   types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },

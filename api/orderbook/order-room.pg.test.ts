@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf, MAINNET_ID } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf, EXCHANGE } from "../../test/orders.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 
@@ -17,7 +17,7 @@ const DOLLARS = addressOf(0xd0) as Hex;
 /** The hash of the order that is sent. */
 const SENT = 1_000_000;
 
-const { sql } = await useDatabase(createMigratedDatabase, {
+const { sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   connection: { search_path: "onchain_mainnet,offchain" },
 });

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Hex } from "viem";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { connectLikeApi, explain } from "../../test/explain.ts";
 import { PORTFOLIO_ITEMS } from "../marketplace/portfolio.ts";
 import { streamOf, toArray } from "../sql/database.ts";
@@ -43,7 +43,7 @@ const SPAMMER = addressOf(7002);
  */
 const MAX_ROWS = 3000;
 
-const { database, sql } = await useDatabase(createMigratedDatabase, {
+const { database, sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   connection: { search_path: "onchain_mainnet,offchain" },
 });
@@ -243,7 +243,7 @@ test("of many signed listings the state is looked up, not found by a look at all
 });
 
 test("orders of tokens are looked up also where no table was ever analyzed", async () => {
-  const fresh = await createMigratedDatabase();
+  const fresh = await createReadableDatabase();
   const on = postgres(fresh.url, {
     max: 1,
     onnotice: () => {},
@@ -298,7 +298,7 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
 });
 
 test("listings by price are looked at in their order, and no more of them, beside many small collections", async () => {
-  const many = await createMigratedDatabase();
+  const many = await createReadableDatabase();
   const on = postgres(many.url, { max: 1, connection: { search_path: "onchain_mainnet,offchain" } });
   const bytea = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
   const list = (contract: string, count: number) =>
@@ -362,7 +362,7 @@ test("listings on the chain by others than the owner are left out before the bes
 });
 
 test("of offers on the chain, which need no money, the newest are looked at, and none that were signed for other contracts", async () => {
-  const crowded = await createMigratedDatabase();
+  const crowded = await createReadableDatabase();
   const on = postgres(crowded.url, {
     max: 1,
     onnotice: () => {},

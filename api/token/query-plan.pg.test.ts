@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { held as heldTokens } from "../marketplace/marketplace-scope.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { addressOf } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { explainStatement } from "../../test/explain.ts";
 import { findContract, listContracts } from "./contract.ts";
 import { streamOf } from "../sql/database.ts";
@@ -31,7 +31,7 @@ const HUNTED = addressOf(9001);
 const SHOWERED = addressOf(9002);
 const SHOWERS = 200;
 
-const { database, sql } = await useDatabase(createMigratedDatabase, {
+const { database, sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   connection: { search_path: "onchain_mainnet,offchain" },
 });

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../config.ts";
 import { listSources } from "../../sources.ts";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { createReadableDatabase, type TestDatabase } from "../../test/database.ts";
 import {
   type Behaviour,
   type LogToMake,
@@ -153,7 +153,7 @@ let database: TestDatabase;
 let providers: Provider[];
 let problems: string[];
 beforeAll(async () => {
-  database = await createMigratedDatabase();
+  database = await createReadableDatabase();
 });
 beforeEach(() => {
   providers = [];

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import postgres from "postgres";
 import { numberToHex } from "viem";
 import { expect, test } from "vitest";
-import { createTestDatabase } from "../../test/database.ts";
+import { createEmptyDatabase } from "../../test/database.ts";
 import { copyInto } from "./copy.ts";
 import {
   createCopyBuffer,
@@ -24,7 +24,7 @@ const number = fc.oneof(
 );
 
 test("Postgres reads every number as it was meant", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const sql = postgres(database.url, { max: 1 });
   const numbers = fc.sample(number, { numRuns: 20_000, seed: 1 });
   await sql`create table number (place int, by_word numeric(78), by_value numeric(78))`;
@@ -47,7 +47,7 @@ test("Postgres reads every number as it was meant", async () => {
 });
 
 test("Postgres reads every kind of column as it was meant, and what is left out as null", async () => {
-  const database = await createTestDatabase();
+  const database = await createEmptyDatabase();
   const sql = postgres(database.url, { max: 1 });
   const columns: Column[] = (["bytea", "text", "int4", "int8", "numeric", "boolean"] as const).map((type) => ({
     name: type,

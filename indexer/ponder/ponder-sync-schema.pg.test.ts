@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Sql } from "postgres";
 import { expect, test } from "vitest";
 import { createPool } from "../../postgres/pool.ts";
-import { createTestDatabase } from "../../test/database.ts";
+import { createEmptyDatabase } from "../../test/database.ts";
 import { PONDER_MAIN } from "./bundle.ts";
 import { createPonderSync } from "./ponder-sync-schema.ts";
 
@@ -58,7 +58,7 @@ async function describe(sql: Sql) {
 }
 
 test("the tables of ponder_sync are those of Ponder's migrations, which find nothing left to do", async () => {
-  const [made, migrated] = [await createTestDatabase(), await createTestDatabase()];
+  const [made, migrated] = [await createEmptyDatabase(), await createEmptyDatabase()];
   const [ours, others, theirs] = [made, made, migrated].map(({ url }) => createPool(url, { max: 1 })) as [
     Sql,
     Sql,

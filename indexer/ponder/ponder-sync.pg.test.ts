@@ -1,5 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
-import { migrate } from "../../offchain/migrate.ts";
+import { beforeEach, expect, test } from "vitest";
 import { createTestDatabase, useDatabase } from "../../test/database.ts";
 import { prunePonderSync, requirePonderSync } from "./ponder-sync.ts";
 
@@ -7,10 +6,6 @@ const HOUR = 3600;
 const TABLES = ["logs", "transactions", "transaction_receipts", "traces"];
 
 const { sql } = await useDatabase(createTestDatabase, { max: 2 });
-
-beforeAll(async () => {
-  await migrate(sql);
-});
 
 /** Blocks 1 to 3000 of two chains, one an hour, with a log and a transaction each. */
 beforeEach(async () => {

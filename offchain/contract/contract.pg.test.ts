@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Anvil, startAnvil } from "../../demo/anvil.ts";
 import { inserter } from "../../test/api.ts";
 import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf } from "../../test/orders.ts";
 import { mint } from "../../test/tokens.ts";
 import { putMulticall3 } from "../../test/multicall3.ts";
@@ -127,7 +127,7 @@ const addressOf = (name: string) => padHex(`0x${(names.indexOf(name) + 4096).toS
 
 let anvil: Anvil;
 let rpc: Rpc;
-const { sql } = await useDatabase(createMigratedDatabase, { max: 4 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 4 });
 
 beforeAll(async () => {
   anvil = await startAnvil({ port: 0, timestamp: 1_700_000_000n, accounts: 1 });

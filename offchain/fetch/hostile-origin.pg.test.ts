@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { isRunning } from "../../test/process.ts";
@@ -78,7 +78,7 @@ const BEHAVIOURS: Record<string, (request: IncomingMessage, response: ServerResp
 
 const NAMES = Object.keys(BEHAVIOURS);
 
-const { database, sql } = await useDatabase(createMigratedDatabase, { max: 4 });
+const { database, sql } = await useDatabase(createReadableDatabase, { max: 4 });
 let good: Origin;
 let canary: Origin;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;

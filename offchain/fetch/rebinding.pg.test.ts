@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type NameServer, serveNames } from "../../test/name-server.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
@@ -22,7 +22,7 @@ const NAMES: Record<string, (nth: number) => string[]> = {
   "private-always.example": () => [PRIVATE, "10.0.0.1", "169.254.169.254"],
 };
 
-const { database, sql } = await useDatabase(createMigratedDatabase, { max: 2 });
+const { database, sql } = await useDatabase(createReadableDatabase, { max: 2 });
 let canary: Origin;
 let names: NameServer;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import postgres from "postgres";
 import type { Hex } from "viem";
 import { test } from "vitest";
-import { createMigratedDatabase } from "../../test/database.ts";
+import { createReadableDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { closeAfterAll } from "../../test/opened.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
@@ -73,7 +73,7 @@ type Attack = {
 
 /** Starts a worker beside slow hosts, with a token that an honest host has quickly, and one that it has slowly. */
 async function startWorld({ kind, hosts, contracts, each = 1, createAnswer, isGateway = false }: Attack) {
-  const database = opened(await createMigratedDatabase());
+  const database = opened(await createReadableDatabase());
   const sql = postgres(database.url, { max: 4, onnotice: () => {} });
   closing.push(() => sql.end());
   await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
 import { encodeAbiParameters, type Hex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -34,7 +34,7 @@ const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const keyOf = (bytes: Buffer | string, extension: string) =>
   `${createHash("sha256").update(bytes).digest("hex")}.${extension}`;
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 8 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 8 });
 let origin: Origin;
 let fetcher: Fetcher;
 let directory: string;

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { beforeEach, expect, test } from "vitest";
 import { hashOf, MAINNET_ID } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { EXCHANGE, storeOrder } from "../../test/orders.ts";
 import { ALICE } from "../../test/seed.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
@@ -13,7 +13,7 @@ const NO: CallAnswer = { kind: "data", data: Buffer.from("ffffffff".padEnd(64, "
 const REVERTED: CallAnswer = { kind: "none" };
 const FAULT: CallAnswer = { kind: "fault", message: "overloaded" };
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 1 });
 
 beforeEach(() => sql`delete from offchain.signed_order`);
 const store = (n: number, more: Record<string, unknown> = {}) =>

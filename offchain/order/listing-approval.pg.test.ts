@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf, clearOrders, CONDUIT, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { type ListingPlace, readListingApprovals } from "./listing-approval.ts";
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 1 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 1 });
 
 beforeEach(async () => {
   await clearOrders(sql);

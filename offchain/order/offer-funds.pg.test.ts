@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { addressOf, hashOf, MAINNET_ID, ZERO } from "../../test/api.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { bytesOf, EXCHANGE, placeOrder } from "../../test/orders.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
 import { readOfferFunds } from "./offer-funds.ts";
@@ -11,7 +11,7 @@ const OTHER = addressOf(0xb0b);
 const MANY = 700;
 const UNTOLD = "The node doesn't tell what bidders can pay.";
 
-const { sql } = await useDatabase(createMigratedDatabase, {
+const { sql } = await useDatabase(createReadableDatabase, {
   max: 1,
   connection: { search_path: "offchain" },
 });

@@ -1,6 +1,6 @@
 import { numberToHex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { serveNode } from "../../test/node-server.ts";
 import type { Origin } from "../../test/origin.ts";
@@ -21,7 +21,7 @@ const URI = `data:application/json;base64,${toBase64(DOCUMENT)}`;
  */
 const MAX_MEMORY_MB = 700;
 
-const { database, sql } = await useDatabase(createMigratedDatabase, { max: 4 });
+const { database, sql } = await useDatabase(createReadableDatabase, { max: 4 });
 let node: Origin;
 let worker: WorkerProcess;
 

@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPool } from "../../postgres/pool.ts";
-import { countWaiting, createMigratedDatabase, createOnchainTables, useDatabase } from "../../test/database.ts";
+import { countWaiting, createReadableDatabase, createOnchainTables, useDatabase } from "../../test/database.ts";
 import { countRowsRead } from "../../test/explain.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { enqueueContracts } from "../contract/contract-watermark.ts";
@@ -18,7 +18,7 @@ import { settleTokens } from "./unsettled-token.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 
-const { database, sql } = await useDatabase(createMigratedDatabase, { max: 8 });
+const { database, sql } = await useDatabase(createReadableDatabase, { max: 8 });
 
 beforeEach(async () => {
   await sql`

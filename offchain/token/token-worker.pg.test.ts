@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { tellTokenStory } from "../../bin/token-story-text.ts";
-import { createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -18,7 +18,7 @@ import { enqueueTokens } from "./token-watermark.ts";
 import { runTokenWorker } from "./token-worker.ts";
 import { parseUri } from "../uri/uri.ts";
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 8 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 8 });
 let origin: Origin;
 let fetcher: Fetcher;
 /** The origin's answers, by path. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { countWaiting, createMigratedDatabase, useDatabase } from "../../test/database.ts";
+import { countWaiting, createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
@@ -10,7 +10,7 @@ import { claimTokens } from "./token-queue.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { createTokenWriter } from "./token-writer.ts";
 
-const { sql } = await useDatabase(createMigratedDatabase, { max: 12 });
+const { sql } = await useDatabase(createReadableDatabase, { max: 12 });
 
 test("three writes are under way at most, however slow Postgres is, and what comes meanwhile is written after them", async () => {
   await mint(sql, { contract: address(1), tokens: Array.from({ length: 10 }, (_, id) => id), block: 1 });
