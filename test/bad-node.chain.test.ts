@@ -3,9 +3,9 @@ import type { Hex } from "viem";
 import { test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { readFreshRows } from "./fresh-index.ts";
 import { startIndexer } from "./indexer.ts";
-import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readTables, withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
@@ -31,11 +31,8 @@ async function startWorld({ tokens }: { tokens: number }) {
   await mint(tokens);
   const database = opened(await createTestDatabase());
   const start = (rpcUrl = node.url) => opened(startIndexer({ databaseUrl: database.url, rpcUrl }));
-  /** Its rows, and those of an index that nothing happened to. */
-  const readBoth = async () => ({
-    rows: await readAllRows(database.url),
-    fresh: await readFreshRows({ rpcUrl: chain.rpcUrl, head: await chain.head() }),
-  });
+  /** Its tables, and what they must be. */
+  const readBoth = async () => ({ tables: await readTables(database.url), expected: await computeExpected(chain) });
   return { chain, node, mint, mintTogether, database, start, readBoth };
 }
 
@@ -55,8 +52,8 @@ test.concurrent("logs without a place that became final while nobody followed th
   await chain.mineEmpty(100);
   node.set({ bendsRanges: placeless });
   await start().waitUntilLive(await chain.head());
-  const { rows, fresh } = await readBoth();
-  expect(rows).toEqual(fresh);
+  const { tables, expected } = await readBoth();
+  expect(tables).toEqual(expected);
 });
 
 test.concurrent("no logs are believed only of a backend that has the block, whatever its bloom says, come in any order and any number, and may have no place", async ({
@@ -84,8 +81,8 @@ test.concurrent("no logs are believed only of a backend that has the block, what
   node.set({ maxLogsOfBlock: Infinity, bendsLogs: placeless });
   await mintTogether(3);
   await indexer.waitUntilLive(await chain.head());
-  const { rows, fresh } = await readBoth();
-  expect(rows).toEqual(fresh);
+  const { tables, expected } = await readBoth();
+  expect(tables).toEqual(expected);
 });
 
 test.concurrent("a node that lags by blocks of one second is waited for at a start", async ({ expect }) => {
@@ -139,8 +136,8 @@ test.concurrent("what a reorg took back isn't told as indexed until the new bloc
   await expect.poll(look, { interval: 200 }).toEqual({ indexed: kept, found: kept });
   node.set({ lacksLogsOf: [] });
   await indexer.waitUntilLive(await chain.head());
-  const { rows, fresh } = await readBoth();
-  expect(rows).toEqual(fresh);
+  const { tables, expected } = await readBoth();
+  expect(tables).toEqual(expected);
 });
 
 test.concurrent("a Ponder whose indexer has lost the lock unawares writes no more beside the next one", async ({
@@ -181,6 +178,6 @@ test.concurrent("a Ponder whose indexer has lost the lock unawares writes no mor
   await first.stop();
   node.set({ headOfLogs: undefined });
   await second.waitUntilLive(await chain.head());
-  const { rows, fresh } = await readBoth();
-  expect(rows).toEqual(fresh);
+  const { tables, expected } = await readBoth();
+  expect(tables).toEqual(expected);
 });
