@@ -14,8 +14,8 @@ import { compile } from "./solidity.ts";
 const START_BLOCK = 5;
 
 /** At the head Ponder takes 50 blocks at a time, so with slow answers it is more than 1,000 behind for half a minute. */
-const MANY_BLOCKS = 5_000;
-const SLOW_MS = 500;
+const MANY_BLOCKS = 3_000;
+const SLOW_MS = 1_000;
 
 /** Longer than from one look at Ponder's speed to the next, and its patience with Ponder. */
 const LOOK_MS = 5_000;
