@@ -116,8 +116,9 @@ function findCarrier(
 /**
  * Who had the units of each sale in the end, or at first. Routers pass on what they buy, and get what they sell from
  * somebody; whoever signed the transaction trades for himself, unless he passes the token on to the buyer whom the log
- * names, as where he pays for a private listing. A way ends where it meets another sale: who sells on has bought for
- * himself. Units go the ways of units that came before them, each only once.
+ * names, as where he pays for a private listing. That buyer is a router where the signer has the token from him. A way
+ * ends where it meets another sale: who sells on has bought for himself. Units go the ways of units that came before
+ * them, each only once.
  */
 function findHolders(
   ways: readonly CarriedWay[],
@@ -136,7 +137,7 @@ function findHolders(
       const [near, far] = isForward ? [one.from, one.to] : [one.to, one.from];
       if (near !== holder || !isOther(far, holder) || left[index]! < quantity) continue;
       const isOfAnother = carried.has(one);
-      if (!isOfAnother && !(isForward && far === sale.buyer) && holder === signer()) continue;
+      if (!isOfAnother && !(isForward && far === sale.buyer && hop.to !== far) && holder === signer()) continue;
       left[index]! -= quantity;
       if (isOfAnother) break;
       holder = far;

@@ -841,6 +841,13 @@ describe("people behind contracts", () => {
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, BEN), hop(BEN, zeroAddress, 1n)])).toEqual([line("Anne", "Ben")]);
   });
 
+  test("who signed the transaction has bought for himself also what he gives back to the router he has it from", () => {
+    const bought = [hop(ANNE, ROUTER, 1n), sale(ANNE, ROUTER), hop(ROUTER, CLEO, 1n), hop(CLEO, ROUTER, 1n)];
+    expect(replay([...bought, hop(ROUTER, MARKET, 1n)])).toEqual([line("Anne", "Cleo")]);
+    const sold = [hop(ROUTER, BEN, 1n), sale(ROUTER, BEN, { price: 1100n, isOffer: true })];
+    expect(replay([...bought, ...sold])).toEqual([line("Anne", "Cleo"), line("Cleo", "Ben", 1100)]);
+  });
+
   test("a token with any number of hops costs no more than a thousand of them", () => {
     const logs = Array.from({ length: 20_000 }, (_, index) =>
       hop(index % 2 ? ROUTER : BEN, index % 2 ? BEN : ROUTER, 1n),
