@@ -6,7 +6,7 @@ import { toBytea } from "../bytea.ts";
 export type ContractMemory = { contract_address: Hex; uri_function: string | null; id_form: string | null };
 
 /**
- * Remembers for each contract what worked, to try it first next time. A contract whose row is locked is left out: this
+ * Remembers for each contract what worked, to try it at once next time. A contract whose row is locked is left out: this
  * also holds locks on tokens, and everybody else locks the contract before its tokens. The next document brings the
  * same.
  */

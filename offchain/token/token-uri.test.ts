@@ -41,22 +41,28 @@ describe("which function is asked", () => {
     expect({ results, asked, functions }).toEqual({ results: [uri], asked: order, functions: [has] });
   });
 
-  test("what worked before is asked first, the others after its revert", async () => {
+  test("what worked before is asked along with the standard's own, which counts where it answers", async () => {
+    const both: FakeContract = (name) => (name === "baseURI" ? undefined : `https://a.example/${name}`);
     expect(await read(only("uri"), token({ uri_function: "uri" }))).toMatchObject({
       results: ["https://a.example/uri/"],
-      asked: ["uri"],
+      asked: ["tokenURI", "uri"],
     });
-    expect(await read(only("tokenURI"), token({ uri_function: "uri" }))).toMatchObject({
+    expect(await read(both, token({ uri_function: "uri" }))).toMatchObject({
+      results: ["https://a.example/tokenURI"],
+      functions: ["tokenURI"],
+    });
+    expect(await read(only("tokenURI"), token({ standard: "ERC1155", uri_function: "tokenURI" }))).toMatchObject({
       results: ["https://a.example/tokenURI/"],
       asked: ["uri", "tokenURI"],
     });
-    expect(await read(only("tokenURI"), token({ standard: "ERC1155", uri_function: "tokenURI" }))).toMatchObject({
-      asked: ["tokenURI"],
+    expect(await read(both, token({ standard: "ERC1155", uri_function: "tokenURI" }))).toMatchObject({
+      results: ["https://a.example/uri"],
     });
-    expect(await read(() => undefined, token({ uri_function: "tokenURI" }))).toMatchObject({
-      results: ["revert"],
-      asked: ["tokenURI", "uri", "baseURI"],
-    });
+    for (const uri_function of ["tokenURI", "uri"])
+      expect(await read(() => undefined, token({ uri_function }))).toMatchObject({
+        results: ["revert"],
+        asked: ["tokenURI", "uri", "baseURI"],
+      });
   });
 
   test("a base that answers for all tokens is never asked before a token's own URI", async () => {

@@ -20,10 +20,7 @@ type TokenToRead = {
 /** A URI with {id} still in it, and the function that returned it. */
 export type TokenUri = { kind: "uri"; uri: string; uriFunction: UriFunction | null };
 
-/**
- * The URIs of tokens, in the order asked, read in batches. First by the function that worked for the contract before,
- * or by the one of its standard, and after a revert by the other functions.
- */
+/** The URIs of tokens, in the order asked, read in batches. By the function of their standard, and after a revert by others. */
 export async function readTokenUris(
   readCalls: ReadCalls,
   { chainId, tokens }: { chainId: number; tokens: TokenToRead[] },
@@ -33,13 +30,13 @@ export async function readTokenUris(
     return uri === undefined ? undefined : { kind: "uri", uri, uriFunction: null };
   });
   for (let round = 0; round < URI_FUNCTIONS.length; round++) {
-    const asked = tokens.flatMap((token, i) => {
-      const uriFunction = functionsFor(token)[round];
-      return isOpen(results[i]) && uriFunction ? [{ i, token, uriFunction }] : [];
-    });
+    const asked = tokens.flatMap((token, i) =>
+      isOpen(results[i]) ? (functionsFor(token)[round] ?? []).map((uriFunction) => ({ i, token, uriFunction })) : [],
+    );
     if (asked.length === 0) break;
     const answers = await readCalls(asked.map(({ token, uriFunction }) => callFor(token, uriFunction)));
     asked.forEach(({ i, token, uriFunction }, at) => {
+      if (!isOpen(results[i])) return;
       const result = toResult(answers[at]!, { token, uriFunction });
       // A later revert tells less than an earlier result, an empty text for example.
       if (!isRevert(result)) results[i] = result;
@@ -76,10 +73,16 @@ function isRevert(result: TokenUri | Failure | Postponed): boolean {
   return result.kind === "failure" && result.code === "revert";
 }
 
-/** The functions to try. `baseURI` is always last: it also answers for burned tokens, and isn't the token's own URI. */
-function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[] {
-  if (standard === "ERC1155") return uri_function === "tokenURI" ? ["tokenURI", "uri"] : ["uri", "tokenURI"];
-  return uri_function === "uri" ? ["uri", "tokenURI", "baseURI"] : ["tokenURI", "uri", "baseURI"];
+/**
+ * The functions to try, those of a round in one batch: the first that answers counts. What worked for the contract before
+ * is asked along with the standard's own function and not in its place, which may revert for a burned or unrevealed token
+ * alone, be there only since an upgrade, or be that of another standard's tokens. `baseURI` is always last: it also
+ * answers for burned tokens, and isn't the token's own URI.
+ */
+function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[][] {
+  const [own, other] = standard === "ERC1155" ? (["uri", "tokenURI"] as const) : (["tokenURI", "uri"] as const);
+  const rounds: UriFunction[][] = uri_function === other ? [[own, other]] : [[own], [other]];
+  return standard === "ERC1155" ? rounds : [...rounds, ["baseURI"]];
 }
 
 /** Encodes a call by hand, because this is done for every token. */

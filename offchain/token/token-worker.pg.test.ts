@@ -371,6 +371,30 @@ test("a burned token, whose contract answers by its base alone, says nothing of 
   expect(await remembered()).toEqual([{ uri_function: "tokenURI" }]);
 });
 
+test("a token is read by its standard's function also where another one worked for another token", async () => {
+  // Of both standards, and `uri` answers whatever it is asked for.
+  const contract: FakeContract = (name, [id]) =>
+    name === "uri"
+      ? inline(`uri ${String(id)}`)
+      : name === "tokenURI" && id !== 1n
+        ? inline(`tokenURI ${String(id)}`)
+        : undefined;
+  const read = async (block: number) => {
+    await enqueueTokens(sql, indexedTo(block));
+    await work({ [address(11)]: contract });
+    return (await stateOf(address(11))).map(({ name }) => name);
+  };
+  // The first one is burned.
+  await mint(sql, { contract: address(11), tokens: [1], block: 5 });
+  expect(await read(5)).toEqual(["uri 1"]);
+  await mint(sql, { contract: address(11), tokens: [2], block: 6 });
+  expect(await read(6)).toEqual(["uri 1", "tokenURI 2"]);
+  await mint(sql, { contract: address(11), tokens: [3], block: 7, standard: "ERC1155" });
+  expect(await read(7)).toEqual(["uri 1", "tokenURI 2", "uri 3"]);
+  await sql`update offchain.token_metadata set due_at = now()`;
+  expect(await read(7)).toEqual(["uri 1", "tokenURI 2", "uri 3"]);
+});
+
 describe("a page where a token's URI points", () => {
   const parked = "<!doctype html><html><title>a.example</title><body>Buy this domain</body></html>";
   const uris: Record<string, string> = {};
