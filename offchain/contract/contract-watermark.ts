@@ -64,7 +64,10 @@ export async function enqueueContracts(
     await tx`
       with ${seen},
       back as materialized (
-        select m.contract_address, seen.hash
+        select
+          m.contract_address,
+          seen.hash,
+          m.first_event_hash <> seen.hash as is_other
         from seen
         join offchain.contract_metadata m
           on m.chain_id = ${chain_id}
@@ -84,6 +87,8 @@ export async function enqueueContracts(
         uri_attempts = 0,
         is_update_unseen = true,
         is_uri_update_unseen = true,
+        -- The name may be that of the one that lost, and a document's takes its place.
+        is_name_of_uri = m.is_name_of_uri or coalesce(back.is_other, false),
         first_event_hash = back.hash
       from back
       where

@@ -7,6 +7,7 @@ import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { readDueContractUris } from "../contract/contract-uri.ts";
+import { enqueueContracts } from "../contract/contract-watermark.ts";
 import { readDueContracts } from "../contract/contract-worker.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { readMetadataStatus } from "./metadata-status.ts";
@@ -39,7 +40,8 @@ beforeEach(async () => {
     truncate
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update,
       offchain.token_metadata, offchain.contract_metadata, offchain.token_watermark, offchain.metadata_count,
-      offchain.metadata_failure, offchain.media, offchain.token_range, offchain.handled_update
+      offchain.metadata_failure, offchain.media, offchain.token_range, offchain.handled_update,
+      offchain.contract_watermark
   `;
 });
 
@@ -692,6 +694,10 @@ describe("a contract's document that changes", () => {
     `;
     return row;
   };
+  const readNames = (name: string) => {
+    const calls = createFakeCalls({ [contract]: (asked) => (asked === "name" ? name : undefined) });
+    return readDueContracts(sql, { readCalls: calls, network: "mainnet", chainId: CHAIN_ID });
+  };
   const read = ({ before = async () => {} }: { before?: () => Promise<unknown> } = {}) => {
     const reader = createReader();
     return readContractUris(readCalls, async (...source) => {
@@ -771,10 +777,6 @@ describe("a contract's document that changes", () => {
   });
 
   test("takes its name along, where the contract has none of its own", async () => {
-    const readNames = (name: string) => {
-      const calls = createFakeCalls({ [contract]: (asked) => (asked === "name" ? name : undefined) });
-      return readDueContracts(sql, { readCalls: calls, network: "mainnet", chainId: CHAIN_ID });
-    };
     await read();
     expect(await state()).toMatchObject({ name: "old" });
     await change({ name: "new" }, 6);
@@ -787,6 +789,21 @@ describe("a contract's document that changes", () => {
     await sql`update offchain.contract_metadata set due_at = now()`;
     await readNames("by name()");
     await change({ name: "newer" }, 8);
+    await read();
+    expect(await state()).toMatchObject({ name: "by name()" });
+  });
+
+  test("names a contract that a reorg put in the place of one with a name of its own", async () => {
+    await enqueueContracts(sql, indexedTo(5));
+    await readNames("lost");
+    await sql`update onchain_mainnet.token_event set transaction_hash = '\\x04'`;
+    await enqueueContracts(sql, indexedTo(6));
+    await readNames("");
+    await read();
+    expect(await state()).toMatchObject({ name: "old" });
+    await sql`update offchain.contract_metadata set due_at = now()`;
+    await readNames("by name()");
+    await change({ name: "new" }, 8);
     await read();
     expect(await state()).toMatchObject({ name: "by name()" });
   });
