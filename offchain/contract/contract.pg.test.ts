@@ -423,6 +423,14 @@ describe("the queue of contracts", () => {
     await settle();
     await enqueueContracts(sql, indexed(11));
     expect(await listDue()).toEqual([]);
+    // Within a minute also where no block follows.
+    await sql`update onchain_mainnet.token_event set transaction_hash = '\\x04' where contract_address = ${bytesOf(here)}`;
+    await enqueueContracts(sql, indexed(11));
+    expect(await listDue()).toEqual([]);
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    await enqueueTokens(sql, indexed(11));
+    await enqueueContracts(sql, indexed(11));
+    expect(await listDue()).toEqual([here]);
   });
 
   test("a reorg's contract behind the watermark is found, as on a chain that is shorter now, and a new deployment is looked at whole", async () => {

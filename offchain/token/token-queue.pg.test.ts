@@ -920,6 +920,26 @@ describe("what contracts say of changes", () => {
     expect(await claim(10, 10)).toEqual([]);
   });
 
+  test("those of blocks that a reorg put in are taken up within a minute where no block follows, once", async () => {
+    await enqueueTokens(sql, indexedTo(2));
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await update(address(2), { block: 2, logIndex: 1 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await storeAll(await claim(10, 10));
+    await sql`update offchain.contract_metadata set uri_due_at = null`;
+    await sql`truncate onchain_mainnet.metadata_update`;
+    await update(address(1), { block: 2, from: 6, to: 6 });
+    await enqueueUpdates(sql, indexedTo(2));
+    expect(await claim(10, 10)).toEqual([]);
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    for (const count of [3, 0]) {
+      await enqueueTokens(sql, indexedTo(2));
+      expect(await enqueueUpdates(sql, indexedTo(2))).toEqual({ count, isDone: true });
+    }
+    expect(idsOf(await claim(10, 10))).toEqual([5, 6]);
+    expect(await sql`select from offchain.contract_metadata where uri_due_at <= now()`).toHaveLength(1);
+  });
+
   test("updates of a new deployment are not taken up again", async () => {
     await update(address(1), { block: 2, from: 5, to: 5 });
     await enqueueUpdates(sql, indexedTo(1000));

@@ -70,11 +70,23 @@ async function lookAtNew(
   const { is_recheck_due } = watermark;
   const to = await findEnd(tx, indexed, { from: seen, to: indexed.indexed_block });
   const from = is_recheck_due ? Math.max(seen - RECHECK_BLOCKS, -1) : seen;
+  // Before contracts are locked: who looks for new ones locks them after his watermark.
+  if (is_recheck_due) await noteRecheck(tx, indexed);
   await lookAt(tx, indexed, { from, to }, watermark);
   await retryReverted(tx, indexed, { from: seen, to });
-  if (is_recheck_due)
-    await tx`update offchain.token_watermark set rechecked_at = now() where chain_id = ${indexed.chain_id}`;
   return to;
+}
+
+/** Contracts and updates are looked for again, too: by their watermarks there is a block that wasn't seen. */
+async function noteRecheck(tx: TransactionSql, { chain_id }: IndexedNetwork): Promise<void> {
+  await tx`
+    update offchain.token_watermark
+    set
+      rechecked_at = now(),
+      updates_block_number = updates_block_number - 1
+    where chain_id = ${chain_id}
+  `;
+  await tx`update offchain.contract_watermark set block_number = block_number - 1 where chain_id = ${chain_id}`;
 }
 
 /** Queues the tokens of these blocks that are unknown, or back. */
