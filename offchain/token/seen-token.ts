@@ -39,7 +39,10 @@ const seenIn = (tx: TransactionSql, { network, from, to }: Blocks & { network: s
   )
 `;
 
-/** Gives a turn to each token of these blocks that is unknown, or was minted anew. */
+/**
+ * Gives a turn to each token of these blocks that is unknown, or was minted anew. A token that came with one of them is
+ * looked at also where a reorg took its event: its last mint may be an older one again.
+ */
 export async function addTokens(
   tx: TransactionSql,
   { network, chain_id, finalized_block }: IndexedNetwork,
@@ -48,15 +51,42 @@ export async function addTokens(
   const onchain = tx(`onchain_${network}`);
   await tx`
     with ${seenIn(tx, { network, from, to })},
+    found as materialized (
+      select
+        contract_address,
+        token_id,
+        min(block_number) as block_number,
+        bool_or(is_minted) as is_minted
+      from (
+        select contract_address, token_id, block_number, is_minted
+        from seen
+        union all
+        select u.contract_address, u.token_id, u.block_number, true
+        from offchain.unsettled_token u
+        cross join lateral (
+          select
+          from ${onchain}.token t
+          where
+            t.contract_address = u.contract_address
+            and t.token_id = u.token_id
+          limit 1
+        ) indexed
+        where
+          u.chain_id = ${chain_id}
+          and u.block_number > ${from}
+          and u.block_number <= ${to}
+      ) any_token
+      group by contract_address, token_id
+    ),
     unplaced as materialized (
-      select seen.contract_address, seen.token_id, seen.block_number, minted.hash
-      from seen
+      select found.contract_address, found.token_id, found.block_number, minted.hash
+      from found
       left join lateral (
         select
           mint.hash,
           -- Where none was noted, it came by the first one as far as is known.
           mint.first_hash,
-          case when t.standard <> 'ERC721' or seen.is_minted then mint.hash end as told_hash
+          case when t.standard <> 'ERC721' or found.is_minted then mint.hash end as told_hash
         from ${onchain}.token t
         -- An ERC-721 token that was burned may be minted anew, as another one; of an ERC-1155 token each mint brings more
         -- of the same. Looked for only where there is a mint: the token may have moved a million times since.
@@ -65,9 +95,9 @@ export async function addTokens(
           from ${onchain}.token_event e
           where
             t.standard = 'ERC721'
-            and seen.is_minted
-            and e.contract_address = seen.contract_address
-            and e.token_id = seen.token_id
+            and found.is_minted
+            and e.contract_address = found.contract_address
+            and e.token_id = found.token_id
             and e.event_type = 'mint'
           order by e.block_number desc, e.log_index desc, e.batch_index desc
           limit 1
@@ -78,8 +108,8 @@ export async function addTokens(
             ${eventHash(tx, LAST_MINT)} as hash
         ) mint
         where
-          t.contract_address = seen.contract_address
-          and t.token_id = seen.token_id
+          t.contract_address = found.contract_address
+          and t.token_id = found.token_id
           and t.mint_transaction_hash is not null
       ) minted on true
       -- "limit 1" instead of "exists", for which a planner that expects many events reads the whole table.
@@ -88,8 +118,8 @@ export async function addTokens(
         from offchain.token_metadata m
         where
           m.chain_id = ${chain_id}
-          and m.contract_address = seen.contract_address
-          and m.token_id = seen.token_id
+          and m.contract_address = found.contract_address
+          and m.token_id = found.token_id
           and (coalesce(m.mint_hash, minted.first_hash) = minted.told_hash) is not false
         limit 1
       ) is not true

@@ -237,6 +237,36 @@ describe("new tokens", () => {
     expect(await claim(10, 10)).toEqual([]);
   });
 
+  test("that a reorg took the last mint of are fetched anew, however old the one before is", async () => {
+    const mintAt = async (block: number) => {
+      await mint(sql, { contract: address(1), tokens: [1, 2, 4], block });
+      await mint(sql, { contract: address(2), tokens: [3], block, standard: "ERC1155" });
+      await sql`update onchain_mainnet.token_event set timestamp = block_number`;
+      await sql`update onchain_mainnet.token set mint_transaction_hash = '\\x02', mint_timestamp = 5`;
+    };
+    const recheck = async () => {
+      await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+      await enqueueTokens(sql, indexedTo(2000));
+    };
+    await mintAt(5);
+    await enqueueTokens(sql, indexedTo(5));
+    await claimAndStoreAll();
+    await mintAt(2000);
+    await enqueueTokens(sql, indexedTo(2000));
+    expect(idsOf(await claim(10, 10))).toEqual([1, 2, 4]);
+    await recheck();
+    expect(await claim(10, 10)).toEqual([]);
+    // One of them is only moved instead.
+    await sql`delete from onchain_mainnet.token_event where block_number = 2000 and token_id in (1, 3)`;
+    await sql`update onchain_mainnet.token_event set event_type = 'transfer' where block_number = 2000 and token_id = 2`;
+    await recheck();
+    const tokens = await claim(10, 10);
+    expect(idsOf(tokens)).toEqual([1, 2]);
+    await storeAll(tokens);
+    await recheck();
+    expect(await claim(10, 10)).toEqual([]);
+  });
+
   test("of a shorter chain after a reorg are found at once", async () => {
     await enqueueTokens(sql, indexedTo(1000));
     await enqueueTokens(sql, indexedTo(990));
