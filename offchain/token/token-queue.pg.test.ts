@@ -970,6 +970,32 @@ describe("what contracts say of changes", () => {
     expect(await sql`select from offchain.contract_metadata where uri_due_at <= now()`).toHaveLength(1);
   });
 
+  test("those of a branch that is shorter than the one that lost are taken up within a minute, too, once", async () => {
+    await enqueueTokens(sql, indexedTo(9));
+    await update(address(1), { block: 9, from: 5, to: 5 });
+    await enqueueUpdates(sql, indexedTo(9));
+    await storeAll(await claim(10, 10));
+    await sql`truncate onchain_mainnet.metadata_update`;
+    await update(address(1), { block: 6, from: 6, to: 6 });
+    const recheck = async () => {
+      await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+      await enqueueTokens(sql, indexedTo(6));
+      return enqueueUpdates(sql, indexedTo(6));
+    };
+    expect(await recheck()).toEqual({ count: 2, isDone: true });
+    expect(idsOf(await claim(10, 10))).toEqual([5, 6]);
+    expect(await recheck()).toEqual({ count: 0, isDone: true });
+  });
+
+  test("those of long ago are not taken up again while a chain is indexed anew", async () => {
+    await enqueueUpdates(sql, indexedTo(2000));
+    await update(address(1), { block: 1000, from: 5, to: 5 });
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    await enqueueTokens(sql, indexedTo(10));
+    for (const block of [10, 1500, 2001])
+      expect(await enqueueUpdates(sql, indexedTo(block))).toEqual({ count: 0, isDone: true });
+  });
+
   test("updates of a new deployment are not taken up again", async () => {
     await update(address(1), { block: 2, from: 5, to: 5 });
     await enqueueUpdates(sql, indexedTo(1000));

@@ -82,8 +82,8 @@ async function takeUpdates(
       delete from offchain.handled_update h
       where
         chain_id = ${chainId}
+        -- Also above the indexed block: the branch that won may have fewer.
         and block_number > ${from}
-        and block_number <= ${to}
         and not exists (
           select
           from ${updates} u

@@ -78,12 +78,16 @@ async function lookAtNew(
 }
 
 /** Contracts and updates are looked for again, too: by their watermarks there is a block that wasn't seen. */
-async function noteRecheck(tx: TransactionSql, { chain_id }: IndexedNetwork): Promise<void> {
+async function noteRecheck(tx: TransactionSql, { chain_id, indexed_block }: IndexedNetwork): Promise<void> {
   await tx`
     update offchain.token_watermark
     set
       rechecked_at = now(),
-      updates_block_number = updates_block_number - 1
+      -- A reorg may have left fewer blocks. A chain that is shorter by more is being indexed anew.
+      updates_block_number = case
+        when updates_block_number - ${indexed_block} between 0 and ${REORG_BLOCKS} then ${indexed_block} - 1
+        else updates_block_number
+      end
     where chain_id = ${chain_id}
   `;
   await tx`update offchain.contract_watermark set block_number = block_number - 1 where chain_id = ${chain_id}`;
