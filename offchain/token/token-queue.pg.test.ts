@@ -34,6 +34,12 @@ const bytes = (hex: Hex) => Buffer.from(hex.slice(2), "hex");
 const claim = (ready: number, due = 0) => claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready, due });
 const idsOf = (tokens: ClaimedToken[]) => tokens.map(({ token_id }) => Number(token_id)).toSorted((a, b) => a - b);
 
+/** Looks for new tokens a minute later, when blocks of before are looked at again. */
+async function recheck(block: number) {
+  await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+  return enqueueTokens(sql, indexedTo(block));
+}
+
 /** Stores a document for each of these tokens, as the worker does. */
 async function storeAll(
   tokens: ClaimedToken[],
@@ -120,8 +126,7 @@ describe("new tokens", () => {
     await mint(sql, { contract: address(1), tokens: [2], block: 1000 });
     await enqueueTokens(sql, indexedTo(1000));
     expect(idsOf(await claim(10))).toEqual([1]);
-    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
-    expect(await enqueueTokens(sql, indexedTo(1000))).toEqual({ isDone: true });
+    expect(await recheck(1000)).toEqual({ isDone: true });
     expect(idsOf(await claim(10))).toEqual([2]);
   });
 
@@ -175,10 +180,6 @@ describe("new tokens", () => {
         where token_id = any (${tokens}::numeric[])
       `;
     };
-    const recheck = async (block: number) => {
-      await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
-      await enqueueTokens(sql, indexedTo(block));
-    };
     const turnOf = async (token: number) => {
       const [row] = await sql<{ turn: string | null }[]>`
         select turn from offchain.token_metadata where token_id = ${token}
@@ -231,8 +232,7 @@ describe("new tokens", () => {
     const tokens = await claim(10, 10);
     expect(idsOf(tokens)).toEqual([1, 2]);
     await storeAll(tokens);
-    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
-    await enqueueTokens(sql, indexedTo(2001));
+    await recheck(2001);
     await enqueueTokens(sql, indexedTo(2001, "b"));
     expect(await claim(10, 10)).toEqual([]);
   });
@@ -244,26 +244,22 @@ describe("new tokens", () => {
       await sql`update onchain_mainnet.token_event set timestamp = block_number`;
       await sql`update onchain_mainnet.token set mint_transaction_hash = '\\x02', mint_timestamp = 5`;
     };
-    const recheck = async () => {
-      await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
-      await enqueueTokens(sql, indexedTo(2000));
-    };
     await mintAt(5);
     await enqueueTokens(sql, indexedTo(5));
     await claimAndStoreAll();
     await mintAt(2000);
     await enqueueTokens(sql, indexedTo(2000));
     expect(idsOf(await claim(10, 10))).toEqual([1, 2, 4]);
-    await recheck();
+    await recheck(2000);
     expect(await claim(10, 10)).toEqual([]);
     // One of them is only moved instead.
     await sql`delete from onchain_mainnet.token_event where block_number = 2000 and token_id in (1, 3)`;
     await sql`update onchain_mainnet.token_event set event_type = 'transfer' where block_number = 2000 and token_id = 2`;
-    await recheck();
+    await recheck(2000);
     const tokens = await claim(10, 10);
     expect(idsOf(tokens)).toEqual([1, 2]);
     await storeAll(tokens);
-    await recheck();
+    await recheck(2000);
     expect(await claim(10, 10)).toEqual([]);
   });
 
@@ -961,9 +957,8 @@ describe("what contracts say of changes", () => {
     await update(address(1), { block: 2, from: 6, to: 6 });
     await enqueueUpdates(sql, indexedTo(2));
     expect(await claim(10, 10)).toEqual([]);
-    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
     for (const count of [3, 0]) {
-      await enqueueTokens(sql, indexedTo(2));
+      await recheck(2);
       expect(await enqueueUpdates(sql, indexedTo(2))).toEqual({ count, isDone: true });
     }
     expect(idsOf(await claim(10, 10))).toEqual([5, 6]);
@@ -977,21 +972,19 @@ describe("what contracts say of changes", () => {
     await storeAll(await claim(10, 10));
     await sql`truncate onchain_mainnet.metadata_update`;
     await update(address(1), { block: 6, from: 6, to: 6 });
-    const recheck = async () => {
-      await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
-      await enqueueTokens(sql, indexedTo(6));
+    const recheckUpdates = async () => {
+      await recheck(6);
       return enqueueUpdates(sql, indexedTo(6));
     };
-    expect(await recheck()).toEqual({ count: 2, isDone: true });
+    expect(await recheckUpdates()).toEqual({ count: 2, isDone: true });
     expect(idsOf(await claim(10, 10))).toEqual([5, 6]);
-    expect(await recheck()).toEqual({ count: 0, isDone: true });
+    expect(await recheckUpdates()).toEqual({ count: 0, isDone: true });
   });
 
   test("those of long ago are not taken up again while a chain is indexed anew", async () => {
     await enqueueUpdates(sql, indexedTo(2000));
     await update(address(1), { block: 1000, from: 5, to: 5 });
-    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
-    await enqueueTokens(sql, indexedTo(10));
+    await recheck(10);
     for (const block of [10, 1500, 2001])
       expect(await enqueueUpdates(sql, indexedTo(block))).toEqual({ count: 0, isDone: true });
   });
