@@ -132,12 +132,13 @@ async function store(
     postponed?.seconds ??
     (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isPreliminary: false }) : null);
   const lease = sql`${contract.uri_due_at}::text::timestamptz`;
-  // The URI is the one of before, or maybe that of a change just before: the node may not show this one yet.
+  // The URI is or may be the one of before, or that of a change just before: the node may not show this one yet.
   const isUpdateUnseen = sql`
     is_uri_update_unseen
     and ${document !== undefined}
     and (
-      contract_uri = ${document?.uri ?? null}
+      uri_updated_at is null
+      or contract_uri = ${document?.uri ?? null}
       or uri_updated_at > now() - ${SECOND_LOOK_SECONDS} * interval '1 second'
     )
   `;

@@ -740,7 +740,7 @@ describe("a contract's document that changes", () => {
         expect(await read()).toBe(1);
       },
     });
-    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: false, uri_attempts: 0 });
   });
 
   test("is what the newer read comes to, also where the older one ends in between", async () => {
@@ -964,6 +964,15 @@ describe("after an update that the node doesn't show yet", () => {
     await walkRanges(sql, { chainId: CHAIN_ID });
   };
 
+  const saysOfContract = async (description: string, readDocument?: DocumentReader) => {
+    const uri = `data:application/json,${JSON.stringify({ description })}`;
+    await readContractUris(createFakeCalls({ [contract]: () => uri }), readDocument);
+    const [row] = await sql`
+      select description, extract(epoch from uri_due_at - now()) > 55 as is_later from offchain.contract_metadata
+    `;
+    return row;
+  };
+
   beforeEach(async () => {
     await mint(sql, { contract, tokens: [1], block });
     await enqueueTokens(sql, indexedTo(block));
@@ -1018,34 +1027,33 @@ describe("after an update that the node doesn't show yet", () => {
   );
 
   test("of the contract itself, it is looked at once more", async () => {
-    const says = async (description: string, readDocument?: DocumentReader) => {
-      const uri = `data:application/json,${JSON.stringify({ description })}`;
-      await readContractUris(createFakeCalls({ [contract]: () => uri }), readDocument);
-      const [row] = await sql`
-        select description, extract(epoch from uri_due_at - now()) > 55 as is_later from offchain.contract_metadata
-      `;
-      return row;
-    };
-    expect(await says("old")).toEqual({ description: "old", is_later: null });
+    expect(await saysOfContract("old")).toEqual({ description: "old", is_later: null });
     await change("contract");
-    expect(await says("old")).toEqual({ description: "old", is_later: true });
+    expect(await saysOfContract("old")).toEqual({ description: "old", is_later: true });
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
-    expect(await says("new")).toEqual({ description: "new", is_later: null });
+    expect(await saysOfContract("new")).toEqual({ description: "new", is_later: null });
     await sql`update offchain.contract_metadata set uri_updated_at = uri_updated_at - interval '60 seconds'`;
     await change("contract");
-    expect(await says("newer")).toEqual({ description: "newer", is_later: null });
+    expect(await saysOfContract("newer")).toEqual({ description: "newer", is_later: null });
     await change("contract");
-    expect(await says("newest")).toEqual({ description: "newest", is_later: true });
+    expect(await saysOfContract("newest")).toEqual({ description: "newest", is_later: true });
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
-    expect(await says("newer")).toEqual({ description: "newer", is_later: null });
+    expect(await saysOfContract("newer")).toEqual({ description: "newer", is_later: null });
     await change("contract");
     // Its host is busy, so it wasn't read yet.
-    expect(await says("newer", async () => ({ kind: "postponed", seconds: 60, host: "" }))).toEqual({
+    expect(await saysOfContract("newer", async () => ({ kind: "postponed", seconds: 60, host: "" }))).toEqual({
       description: "newer",
       is_later: true,
     });
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
-    expect(await says("newer")).toEqual({ description: "newer", is_later: true });
+    expect(await saysOfContract("newer")).toEqual({ description: "newer", is_later: true });
+  });
+
+  test("of a contract whose document was never read, it is looked at once more", async () => {
+    await change("contract");
+    expect(await saysOfContract("old")).toEqual({ description: "old", is_later: true });
+    await sql`update offchain.contract_metadata set uri_due_at = now()`;
+    expect(await saysOfContract("new")).toEqual({ description: "new", is_later: null });
   });
 
   test.each(["before", "after"])(
