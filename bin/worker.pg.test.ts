@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { toBytes } from "../offchain/bytea.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { isFollowed } from "../offchain/network.ts";
 import { withDatabase } from "../postgres/pool.ts";
@@ -190,7 +191,7 @@ test("what was done since it last told is told at the end, with the time that it
   await sql`update offchain.network set indexed_block = 2`;
   const began = performance.now();
   const worker = start({ MAINNET_RPC_URL: rpc.url, LOG_LEVEL: "info" });
-  const bytes = Buffer.from(address(2).slice(2), "hex");
+  const bytes = toBytes(address(2));
   const countTried = async () =>
     (await sql`select from offchain.token_metadata where contract_address = ${bytes} and error_code is not null`)
       .length;
@@ -241,7 +242,7 @@ test("a node that is of another chain once it is back is not asked until it is o
   const worker = start({ MAINNET_RPC_URL: node.url });
   const sql = postgres(database.url, { max: 1 });
   const nameOf = async (number: number) => {
-    const bytes = Buffer.from(address(number).slice(2), "hex");
+    const bytes = toBytes(address(number));
     const rows = await sql`select name, attempts from offchain.contract_metadata where contract_address = ${bytes}`;
     return rows[0];
   };

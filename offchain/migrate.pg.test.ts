@@ -1,8 +1,8 @@
 import postgres from "postgres";
 import { expect, test } from "vitest";
+import { toBytes } from "./bytea.ts";
 import { addressOf, hashOf } from "../test/api.ts";
 import { createEmptyDatabase } from "../test/database.ts";
-import { bytesOf } from "../test/orders.ts";
 import { migrate } from "./migrate.ts";
 
 test("many processes that start at once migrate an empty database once", async () => {
@@ -55,24 +55,24 @@ test("signed orders that were taken before say what they take their token for, a
     const [offer, consideration] = side === "listing" ? [[nft], asked] : [[money], [...asked, { ...nft, recipient }]];
     const row = {
       chain_id: 1,
-      exchange_address: bytesOf(addressOf(1)),
-      order_hash: bytesOf(hashOf(hash)),
+      exchange_address: toBytes(addressOf(1)),
+      order_hash: toBytes(hashOf(hash)),
       side,
-      maker: bytesOf(addressOf(2)),
-      contract_address: bytesOf(addressOf(3)),
+      maker: toBytes(addressOf(2)),
+      contract_address: toBytes(addressOf(3)),
       token_id: "1",
       quantity: "1",
-      currency_address: bytesOf(String(token)),
+      currency_address: toBytes(String(token)),
       start_amount: "1",
       end_amount: "1",
       start_time: 0,
       end_time: 1,
       counter: "0",
-      operator: bytesOf(addressOf(1)),
-      broker: bytesOf(addressOf(1)),
+      operator: toBytes(addressOf(1)),
+      broker: toBytes(addressOf(1)),
       placed_timestamp: 0,
       parameters: JSON.stringify({ offer, consideration, orderType, zone, endTime }),
-      signature: bytesOf("0x00"),
+      signature: toBytes("0x00"),
       ...rest,
     };
     return sql`insert into signed_order ${sql(row)}`;
@@ -127,7 +127,7 @@ test("contracts that don't say by ERC-165 what they are are asked once more", as
     { erc165_type: null, is_fungible: true },
   ];
   for (const [index, contract] of contracts.entries())
-    await sql`insert into contract_metadata ${sql({ chain_id: 1, contract_address: bytesOf(addressOf(index)), ...contract })}`;
+    await sql`insert into contract_metadata ${sql({ chain_id: 1, contract_address: toBytes(addressOf(index)), ...contract })}`;
   await migrate(sql);
   const rows = await sql<{ is_due: boolean }[]>`
     select due_at is not null as is_due

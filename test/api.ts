@@ -1,4 +1,5 @@
 import postgres, { type Sql } from "postgres";
+import { toBytes } from "../offchain/bytea.ts";
 import type { Log } from "../api/log.ts";
 import { type Databases, openDatabases } from "../api/sql/database.ts";
 import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/server.ts";
@@ -120,8 +121,6 @@ async function insertNetwork(sql: Sql, { name }: { name: string }): Promise<void
   await sql`insert into offchain.network ${sql(row)}`;
 }
 
-const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
-
 type Place = { block_number?: number; log_index?: number };
 
 /** Inserts rows as the indexer would, into one network. */
@@ -137,7 +136,7 @@ export function inserter(sql: Sql, network: "mainnet" | "testnet" = "mainnet") {
     ) =>
       insert("contract", [
         {
-          contract_address: bytes(contract_address),
+          contract_address: toBytes(contract_address),
           contract_type,
           is_first_generation: false,
           block_number,
@@ -159,14 +158,14 @@ export function inserter(sql: Sql, network: "mainnet" | "testnet" = "mainnet") {
     ) =>
       insert("token", [
         {
-          contract_address: bytes(contract_address),
+          contract_address: toBytes(contract_address),
           token_id: token_id.toString(),
           standard,
-          owner: owner === null ? null : bytes(owner),
-          mint_address: mint && bytes(mint.address),
+          owner: owner === null ? null : toBytes(owner),
+          mint_address: mint && toBytes(mint.address),
           mint_block_number: mint && mint.block,
           mint_timestamp: mint && mint.timestamp,
-          mint_transaction_hash: mint && bytes(mint.hash),
+          mint_transaction_hash: mint && toBytes(mint.hash),
         },
       ]),
     ownership: (
@@ -178,9 +177,9 @@ export function inserter(sql: Sql, network: "mainnet" | "testnet" = "mainnet") {
     ) =>
       insert("ownership", [
         {
-          contract_address: bytes(contract_address),
+          contract_address: toBytes(contract_address),
           token_id: token_id.toString(),
-          owner: bytes(owner),
+          owner: toBytes(owner),
           balance: balance.toString(),
           received_block_number: received[0],
           received_log_index: received[1],
@@ -205,16 +204,16 @@ export function inserter(sql: Sql, network: "mainnet" | "testnet" = "mainnet") {
           batch_index: place[2],
           timestamp: 1_600_000_000 + place[0],
           event_type,
-          contract_address: bytes(contract_address),
+          contract_address: toBytes(contract_address),
           token_id: token_id.toString(),
-          from_address: bytes(from),
-          to_address: bytes(to),
+          from_address: toBytes(from),
+          to_address: toBytes(to),
           quantity: quantity.toString(),
-          transaction_hash: bytes(hashOf(place[0])),
+          transaction_hash: toBytes(hashOf(place[0])),
         },
       ]),
     contractMetadata: (contract_address: string, values: Record<string, unknown>) =>
-      sql`insert into offchain.contract_metadata ${sql({ chain_id: chainId, contract_address: bytes(contract_address), ...values })}`,
+      sql`insert into offchain.contract_metadata ${sql({ chain_id: chainId, contract_address: toBytes(contract_address), ...values })}`,
     tokenMetadata: (
       contract_address: string,
       token_id: bigint | number,
@@ -222,7 +221,7 @@ export function inserter(sql: Sql, network: "mainnet" | "testnet" = "mainnet") {
     ) =>
       sql`insert into offchain.token_metadata ${sql({
         chain_id: chainId,
-        contract_address: bytes(contract_address),
+        contract_address: toBytes(contract_address),
         token_id: token_id.toString(),
         raw_json: JSON.stringify(raw),
         ...values,

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
-import { readTables, withSql } from "./onchain-tables.ts";
+import { readTables } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
@@ -124,7 +125,7 @@ test.concurrent("what a reorg took back isn't told as indexed until the new bloc
   node.set({ isSilent: false, lacksLogsOf: blocks.map(({ hash }) => hash) });
 
   const look = async () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const [row] = await sql<{ indexed: number; found: number }[]>`
         select
           indexed_block::float8 as indexed,
@@ -156,7 +157,7 @@ test.concurrent("a Ponder whose indexer has lost the lock unawares writes no mor
 
   // What a partition does: sessions are lost, and the indexer notices that later than its Ponder.
   process.kill(first.pid, "SIGSTOP");
-  await withSql(
+  await withConnection(
     database.url,
     (sql) => sql`
       select pg_terminate_backend(pid)

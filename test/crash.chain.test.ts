@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
 import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
-import { readAllRows, withSql } from "./onchain-tables.ts";
+import { readAllRows } from "./onchain-tables.ts";
 import { isRunning, listChildren, listDescendants } from "./process.ts";
 import { hasReplayTools, type Replay, startReplay } from "./replay.ts";
 
@@ -53,7 +54,7 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
   }
 
   const countKept = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const [row] = await sql<{ count: number }[]>`
         select coalesce(sum(log_count), 0)::float8 as count
         from offchain.kept_log_chunk
@@ -62,7 +63,7 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
     });
 
   const isLoaded = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const [row] = await sql<{ is_loaded: boolean }[]>`
         select bool_or(history_loaded_at is not null) as is_loaded from offchain.deployment
       `;
@@ -101,7 +102,7 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
   test("the loss of all its connections to Postgres", async () => {
     const indexer = start();
     await waitForProgress(indexer);
-    await withSql(
+    await withConnection(
       database.url,
       (sql) => sql`
         select pg_terminate_backend(pid)
@@ -116,7 +117,7 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
   });
 
   test("leave the tables that the generator says", async () => {
-    const verified = withSql(database.url, (sql) =>
+    const verified = withConnection(database.url, (sql) =>
       verify(sql, { name: "The index", queries: ownQueries("onchain_mainnet"), expected: replay.expected }),
     );
     await expect(verified).resolves.toBeUndefined();

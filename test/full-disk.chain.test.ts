@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { compile } from "./solidity.ts";
 
@@ -19,7 +19,7 @@ test("a disk of Postgres that is full is the reason from the first write that fa
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 
-  await withSql(database.url, async (sql) => {
+  await withConnection(database.url, async (sql) => {
     const [deployment] = await sql<{ schema_name: string }[]>`select schema_name from offchain.deployment`;
     const table = sql(`${deployment!.schema_name}.token_event`);
     // As Postgres says it.

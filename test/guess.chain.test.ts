@@ -1,11 +1,12 @@
 import { encodeAbiParameters, getAbiItem, type Hex, toEventSelector, zeroAddress } from "viem";
 import { test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { cryptopunksAbi } from "../abis/cryptopunks.ts";
 import { type Call, startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
 import { startIndexer } from "./indexer.ts";
-import { readAllRows, withSql } from "./onchain-tables.ts";
+import { readAllRows } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { consecutiveLog, type LogToWrite, singleLog, word } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
@@ -89,7 +90,7 @@ test.concurrent("guesses of more rows than a query takes arguments are read all 
   );
   await world.mine(...Array.from({ length: 37 }, (_, n) => many.slice(200 * n, 200 * (n + 1))));
   expect(await world.untilIndexed()).not.toMatch(COMPLAINT);
-  const [found] = await withSql(
+  const [found] = await withConnection(
     world.databaseUrl,
     (sql) => sql`select count(*)::int as holders from onchain_mainnet.ownership where balance = 1`,
   );
@@ -105,7 +106,7 @@ test.concurrent("ranges of any number of tokens in one block are followed", asyn
   await world.mine(Array.from({ length: 3 }, (_, number) => range(zeroAddress, ANNE, number)));
   await world.mine([range(ANNE, BEN, 1)], [range(BEN, ANNE, 1), range(ANNE, BEN, 2)]);
   expect(await world.untilIndexed()).not.toMatch(COMPLAINT);
-  const held = await withSql(
+  const held = await withConnection(
     world.databaseUrl,
     (sql) => sql`
       select

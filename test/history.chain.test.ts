@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
-import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { readAllRows, readTables } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { listDescendants } from "./process.ts";
 import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
@@ -26,7 +27,7 @@ const start = (options: Parameters<typeof startIndexer>[0]): Indexer => opened(s
 
 /** Where the newest deployment's history ends. */
 const readBoundary = (databaseUrl: string) =>
-  withSql(databaseUrl, async (sql) => {
+  withConnection(databaseUrl, async (sql) => {
     const [row] = await sql<{ history_block: number; is_loaded: boolean }[]>`
       select
         history_block::float8,
@@ -40,7 +41,7 @@ const readBoundary = (databaseUrl: string) =>
 
 /** What exchanges said in the transactions that were handled last: no reader sees it. */
 const readSteps = (databaseUrl: string) =>
-  withSql(databaseUrl, async (sql) => {
+  withConnection(databaseUrl, async (sql) => {
     const [{ schema_name } = { schema_name: "" }] = await sql<{ schema_name: string }[]>`
       select schema_name
       from offchain.deployment
@@ -209,7 +210,7 @@ test.skipIf(!hasReplayTools)(
     );
     // Fixed by the first that came so far.
     expect(new Set(positions.filter((block) => block !== -1)).size).toBe(1);
-    const verified = withSql(database.url, (sql) =>
+    const verified = withConnection(database.url, (sql) =>
       verify(sql, { name: "The index", queries: ownQueries("onchain_mainnet"), expected: replay.expected }),
     );
     await expect(verified).resolves.toBeUndefined();

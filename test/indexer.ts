@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
+import { withConnection } from "../postgres/pool.ts";
 import { isMissingTable, type NetworkReport } from "../offchain/network.ts";
 import { type Command, type Env, startCommand } from "./command.ts";
-import { withSql } from "./onchain-tables.ts";
 
 /** Of what an indexer reports once a second. */
 const POLL_MS = 200;
@@ -39,7 +39,7 @@ export function startIndexer({
 
   // One connection for all the times that it is asked: to connect costs more than to ask.
   const waitUntil: Indexer["waitUntil"] = (until, { network = "mainnet" } = {}) =>
-    withSql(databaseUrl, async (sql) => {
+    withConnection(databaseUrl, async (sql) => {
       let status: NetworkReport | undefined;
       for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
         // What a process before this one reported is of no account.

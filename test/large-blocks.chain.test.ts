@@ -1,10 +1,10 @@
 /** Blocks of as many logs as their gas has room for. */
 import { type Hex, keccak256, toHex } from "viem";
 import { expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { type BareLog, blocksOf, MAINNET_FINALITY, startBlockServer } from "./block-server.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { logOf } from "./raw-log.ts";
 
 const CONTRACT: Hex = `0x${"c0".repeat(20)}`;
@@ -36,7 +36,7 @@ test("a row of blocks full of logs is followed, and kept once it is final", asyn
     await indexer.waitUntilLive(LAST);
     server.setHead(LAST + 2 * MAINNET_FINALITY);
     await indexer.waitUntilLive(LAST + 2 * MAINNET_FINALITY);
-    await withSql(database.url, async (sql) => {
+    await withConnection(database.url, async (sql) => {
       const count = async (table: string) =>
         (await sql`select count(*)::int as count from ${sql(table)}`)[0]?.["count"];
       expect(await count("onchain_mainnet.metadata_update")).toBe(BLOCKS * LOGS);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 
@@ -25,7 +25,7 @@ test("what became final while nobody followed the chain is asked for with few qu
   await chain.mineEmpty(FINALITY + 100);
   proxy.resetCounts();
   await index();
-  const { history_block } = await withSql(database.url, async (sql) => {
+  const { history_block } = await withConnection(database.url, async (sql) => {
     const [row] = await sql<{ history_block: number }[]>`select history_block::float8 from offchain.deployment`;
     return row!;
   });

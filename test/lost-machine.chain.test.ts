@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, inject, test, vi } from "vitest";
-import { createPool } from "../postgres/pool.ts";
+import { createPool, withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 
 const { closing } = closeAfterAll();
@@ -39,7 +38,7 @@ test("Postgres looks every few seconds whether the indexer's machine is there", 
   const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
   closing.push(indexer.stop);
   await indexer.waitUntilLive(await chain.head());
-  await withSql(database.url, async (sql) => {
+  await withConnection(database.url, async (sql) => {
     // While something is on its way the kernel waits for that first.
     await vi.waitFor(async () => {
       const sessions = await sql<{ name: string; port: number }[]>`

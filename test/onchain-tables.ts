@@ -1,24 +1,14 @@
-import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
+import { withConnection } from "../postgres/pool.ts";
 import { PUBLISHED_TABLES } from "../indexer/publication.ts";
 import type { Row } from "../src/store.ts";
-
-/** Opens a connection for the time of one piece of work. */
-export async function withSql<T>(databaseUrl: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
-  try {
-    return await work(sql);
-  } finally {
-    await sql.end();
-  }
-}
 
 /** All rows of all tables that readers see, each row as one text, in one order: equal tables are equal texts. */
 export async function readAllRows(
   databaseUrl: string,
   { network = "mainnet" }: { network?: string } = {},
 ): Promise<Record<(typeof PUBLISHED_TABLES)[number], string[]>> {
-  return withSql(databaseUrl, async (sql) => {
+  return withConnection(databaseUrl, async (sql) => {
     const entries: [string, string[]][] = [];
     for (const table of PUBLISHED_TABLES) {
       const rows = await sql<{ row: string }[]>`
@@ -57,7 +47,7 @@ export async function readTables(
   databaseUrl: string,
   { network = "mainnet" }: { network?: string } = {},
 ): Promise<OnchainTables> {
-  return withSql(databaseUrl, async (sql) => {
+  return withConnection(databaseUrl, async (sql) => {
     await sql.unsafe(`set search_path to onchain_${network}`);
     const read = async <T>(table: string, order: string): Promise<T[]> => {
       const rows = await sql.unsafe<Record<string, unknown>[]>(`select * from ${table} order by ${order}`);
@@ -79,7 +69,7 @@ export async function readSales(
   databaseUrl: string,
   { network = "mainnet" }: { network?: string } = {},
 ): Promise<SaleRow[]> {
-  return withSql(databaseUrl, async (sql) => {
+  return withConnection(databaseUrl, async (sql) => {
     const rows = await sql<Record<string, unknown>[]>`
       select
         ${sql.unsafe(EVENT_COLUMNS)},

@@ -13,6 +13,7 @@ import {
   zeroHash,
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
 import { createCallReader } from "../offchain/chain/call.ts";
@@ -20,7 +21,7 @@ import { readContractSignatures } from "../offchain/order/contract-signature.ts"
 import { readListingApprovals } from "../offchain/order/listing-approval.ts";
 import { readOfferFunds } from "../offchain/order/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
-import { readSales, withSql } from "./onchain-tables.ts";
+import { readSales } from "./onchain-tables.ts";
 import { type OrderbookWorld, startOrderbookWorld, toLong } from "./orderbook-world.ts";
 import { compile } from "./solidity.ts";
 
@@ -286,7 +287,7 @@ test("a token approved alone", async () => {
   const id = await mint();
   const order = await list(id);
   const look = () =>
-    withSql(w.database.url, (sql) =>
+    withConnection(w.database.url, (sql) =>
       readListingApprovals(sql, {
         network: "mainnet",
         chainId: w.chain.chainId,
@@ -521,7 +522,7 @@ test("an offer stands while the bidder has the money", async () => {
   );
   const readCalls = createCallReader(createRpc({ urls: [w.chain.rpcUrl] }));
   const look = () =>
-    withSql(w.database.url, async (sql) => {
+    withConnection(w.database.url, async (sql) => {
       // As if the last look was a while ago.
       await sql`update offchain.offer_funds set checked_at = now() - interval '1 hour'`;
       return readOfferFunds(sql, { network: "mainnet", chainId: w.chain.chainId, readCalls });
@@ -536,7 +537,7 @@ test("an offer stands while the bidder has the money", async () => {
   };
   expect(await w.post(offer)).toMatchObject({ status: 200 });
   await agree(true);
-  const held = await withSql(w.database.url, async (sql) => {
+  const held = await withConnection(w.database.url, async (sql) => {
     const [row] = await sql<{ spendable: string }[]>`select max(spendable) as spendable from offchain.offer_funds`;
     return BigInt(row!.spendable);
   });
@@ -552,7 +553,7 @@ test("an offer stands while the bidder has the money", async () => {
 
 /** What the worker asks of contracts that signed. */
 const askWallets = () =>
-  withSql(w.database.url, (sql) =>
+  withConnection(w.database.url, (sql) =>
     readContractSignatures(sql, {
       chainId: w.chain.chainId,
       readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),

@@ -1,6 +1,7 @@
 /** Zora's asks by their logs: what is written at the module's own addresses is all that an indexer sees of it. */
 import { type Abi, encodeAbiParameters, type Hex, parseAbi, parseAbiParameters, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
 import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, ZORA_TRANSFER_HELPER_ADDRESS } from "../abis/zora.ts";
 import type { Api } from "../api/server.ts";
@@ -12,7 +13,6 @@ import { assemble, callKey } from "./bytecode.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { type LogToWrite, logOf, words } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
 
@@ -147,7 +147,7 @@ test("one that somebody asks in an owner's name stands once the owner lets the m
   for (const isAllowed of [false, true]) {
     const code = assemble({ [callKey.isModuleApproved]: words(isAllowed ? 1n : 0n) });
     await chain.request("anvil_setCode", ZORA_MODULE_MANAGER_ADDRESS, code);
-    await withSql(database.url, (sql) =>
+    await withConnection(database.url, (sql) =>
       readListingApprovals(sql, { network: "mainnet", chainId: 31_337, readCalls, after: undefined }),
     );
     expect(await token(2)).toMatchObject({ is_listed: String(isAllowed), current_owner: buyer });

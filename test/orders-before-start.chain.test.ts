@@ -1,6 +1,7 @@
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import { type Address, encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import type { Api } from "../api/server.ts";
 import { SEAPORT_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, toTransaction } from "../demo/market.ts";
@@ -10,7 +11,6 @@ import { readContractSignatures } from "../offchain/order/contract-signature.ts"
 import { openApi } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { type OrderbookWorld, startOrderbookWorld, toLong } from "./orderbook-world.ts";
 import { compile } from "./solidity.ts";
 
@@ -152,7 +152,7 @@ test("one under the counter that was raised before is taken, named or not, until
 test("one of a wallet that disowns it stands where it was put on the chain before, as at the exchange", async () => {
   for (const id of [VALIDATED, ONLY_SIGNED]) expect(await post(id)).toBe("200 ");
   const compareBoth = async () => {
-    await withSql(database.url, (sql) =>
+    await withConnection(database.url, (sql) =>
       readContractSignatures(sql, {
         chainId: w.chain.chainId,
         readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { toBytes } from "../offchain/bytea.ts";
 import { addressOf, hashOf, MAINNET_ID, ZERO } from "./api.ts";
 import { ALICE, APES, ITEMS, PUNKS } from "./seed.ts";
 
@@ -6,9 +7,6 @@ export const EXCHANGE = addressOf(0x5ea);
 export const CONDUIT = addressOf(0xc0d);
 export const BROKER = addressOf(0xb20);
 const NO_END = Number.MAX_SAFE_INTEGER;
-
-/** The bytes of an address or a hash. */
-export const bytesOf = (hex: string) => Buffer.from(hex.slice(2), "hex");
 
 /** Alice's listing of ape 1 for 1000 wei but for what is given. */
 const orderOf = (hash: number, order: Record<string, unknown>) => ({
@@ -37,7 +35,7 @@ const orderOf = (hash: number, order: Record<string, unknown>) => ({
 async function insertOrder(sql: Sql, table: string, order: Record<string, unknown>): Promise<void> {
   const values = Object.entries(order).map(([name, value]) => [
     name,
-    typeof value === "string" && value.startsWith("0x") ? bytesOf(value) : value,
+    typeof value === "string" && value.startsWith("0x") ? toBytes(value) : value,
   ]);
   await sql`insert into ${sql(table)} ${sql(Object.fromEntries(values) as never)}`;
 }

@@ -1,9 +1,11 @@
 import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
+import { toBytes } from "../offchain/bytea.ts";
 import { type Call, type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { readSales, withSql } from "./onchain-tables.ts";
+import { readSales } from "./onchain-tables.ts";
 import { compile } from "./solidity.ts";
 
 const { PunkMarket, FirstPunkMarket } = compile("PunkMarket", "FirstPunkMarket");
@@ -70,7 +72,7 @@ test("punks are sold at what was paid, bids at what was bid, and what is free is
       [market.address, 2n, anne, cleo, 70n, true],
       [firstMarket.address, 1n, anne, ben, 30n, false],
     ]);
-    const orders = await withSql(
+    const orders = await withConnection(
       database.url,
       (sql) => sql<{ side: string; token_id: string; amount: string; state: string }[]>`
         select
@@ -79,7 +81,7 @@ test("punks are sold at what was paid, bids at what was bid, and what is free is
           start_amount as amount,
           case when is_open then 'open' when is_cancelled then 'cancelled' else 'filled' end as state
         from onchain_mainnet.trade_order
-        where exchange_address = ${Buffer.from(market.address.slice(2), "hex")}
+        where exchange_address = ${toBytes(market.address)}
         order by
           side,
           token_id

@@ -4,6 +4,7 @@
  */
 import { encodeFunctionData, type Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../abis/multicall3.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
@@ -13,7 +14,7 @@ import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { putMulticall3 } from "./multicall3.ts";
-import { readAllRows, withSql } from "./onchain-tables.ts";
+import { readAllRows } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { randomChain } from "./random-chain.ts";
 import { compile } from "./solidity.ts";
@@ -71,7 +72,7 @@ const createDatabase = async () => opened(await createTestDatabase());
 /** Every row of a deployment, and the last block of its history. */
 async function readDeployment({ url }: TestDatabase) {
   const rows = await readAllRows(url);
-  return withSql(url, async (sql) => {
+  return withConnection(url, async (sql) => {
     const [deployment] = await sql<{ schema_name: string; history_block: number }[]>`
       select
         schema_name,

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
+import { toBytes } from "../offchain/bytea.ts";
 import { addressOf, hashOf, inserter, MAINNET_ID, TESTNET_ID, ZERO } from "./api.ts";
-import { bytesOf } from "./orders.ts";
 
 /** The second by which the orders of a random world are judged. */
 export const NOW = 1_750_000_000;
@@ -215,7 +215,7 @@ export async function insertWorld(sql: Sql, world: World): Promise<void> {
       Object.entries(values).map(([name, value]: [string, unknown]) => [
         name,
         typeof value === "string" && value.startsWith("0x")
-          ? bytesOf(value)
+          ? toBytes(value)
           : typeof value === "bigint"
             ? value.toString()
             : Array.isArray(value)

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import type { Hex } from "viem";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { type Command, startCommand } from "./command.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
-import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { readAllRows, readTables } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
@@ -92,7 +93,7 @@ async function startWorld() {
   }
 
   const listSchemas = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const rows = await sql<{ name: string }[]>`
         select nspname as name
         from pg_namespace
@@ -105,7 +106,7 @@ async function startWorld() {
 
   /** As in a database that has only `offchain` of a backup. */
   const loseTables = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const schemas = await sql<{ name: string }[]>`
         select nspname as name
         from pg_namespace
@@ -177,7 +178,7 @@ describe("where no indexer runs", () => {
   // For all tests from here on.
   test("where the database's clock was set back, what is begun later is later all the same", async () => {
     const [before] = await w.listSchemas();
-    await withSql(
+    await withConnection(
       w.database.url,
       (sql) => sql`
         update offchain.deployment
@@ -198,7 +199,7 @@ describe("where no indexer runs", () => {
 
   test("tables that a backup knows nothing of, which was put back beside them, stand in no one's way and are dropped", async () => {
     const [left] = await w.listSchemas();
-    await withSql(w.database.url, (sql) => sql`delete from offchain.deployment`);
+    await withConnection(w.database.url, (sql) => sql`delete from offchain.deployment`);
     // The next one begins at another block: Ponder refuses tables that were begun at this one.
     await w.chain.mineEmpty(1);
     await w.rebuild();
@@ -212,17 +213,17 @@ describe("where no indexer runs", () => {
     /** As an empty database. */
     const lose = async () => {
       await w.loseTables();
-      await withSql(w.database.url, (sql) => sql`delete from offchain.deployment`);
+      await withConnection(w.database.url, (sql) => sql`delete from offchain.deployment`);
     };
     await lose();
     await w.catchUp();
-    await withSql(w.database.url, (sql) => sql`create table offchain.backup as table offchain.deployment`);
+    await withConnection(w.database.url, (sql) => sql`create table offchain.backup as table offchain.deployment`);
     await lose();
     // The next one begins at another block: Ponder refuses tables that were begun at this one.
     await w.chain.mineEmpty(1);
     await w.catchUp();
     const [left] = await w.listSchemas();
-    await withSql(w.database.url, async (sql) => {
+    await withConnection(w.database.url, async (sql) => {
       await sql`delete from offchain.deployment`;
       await sql`insert into offchain.deployment table offchain.backup`;
       await sql`drop table offchain.backup`;
@@ -236,7 +237,7 @@ describe("where no indexer runs", () => {
 
   test("a rebuild that another one overtakes ends, and says so; a network that is no longer configured is left out", async () => {
     const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
-    await withSql(w.database.url, async (sql) => {
+    await withConnection(w.database.url, async (sql) => {
       await sql`
         insert into offchain.deployment
         select (jsonb_populate_record(deployment, ${sql.json(gone)})).*
@@ -285,7 +286,7 @@ describe("beside indexers", () => {
       created_at: new Date(0),
       published_at: null,
     };
-    await withSql(w.database.url, async (sql) => {
+    await withConnection(w.database.url, async (sql) => {
       await sql`create schema ${sql(left.schema_name)}`;
       await sql`
         insert into offchain.deployment
@@ -338,7 +339,7 @@ describe("beside indexers", () => {
   test("what Ponder has kept of blocks that were final long ago goes, and nobody misses it", async () => {
     const { chain, database } = w;
     const readKept = () =>
-      withSql(database.url, async (sql) => {
+      withConnection(database.url, async (sql) => {
         const rows = await sql<{ number: number }[]>`select number::int from ponder_sync.blocks order by number`;
         return rows.map(({ number }) => number);
       });
@@ -375,7 +376,7 @@ describe("beside indexers", () => {
     process.kill(indexer.pid, "SIGSTOP");
     try {
       await standby.stop();
-      const rows = await withSql(w.database.url, (sql) => sql`select state from offchain.network`);
+      const rows = await withConnection(w.database.url, (sql) => sql`select state from offchain.network`);
       expect(rows).toMatchObject([{ state: "live" }]);
     } finally {
       process.kill(indexer.pid, "SIGCONT");
@@ -411,7 +412,7 @@ describe("beside indexers", () => {
   test("a database that was put back from a backup of `offchain` alone is built anew", async () => {
     const rows = await readAllRows(w.database.url);
     await w.loseTables();
-    await withSql(w.database.url, (sql) => sql`update offchain.network set state = 'backfill'`);
+    await withConnection(w.database.url, (sql) => sql`update offchain.network set state = 'backfill'`);
     indexer = w.start({ MAINNET_CONTRACTS: w.emitters[0]!.address });
     await indexer.waitUntilLive(await w.chain.head());
     expect(await readAllRows(w.database.url)).toEqual(rows);
@@ -421,7 +422,7 @@ describe("beside indexers", () => {
     const rows = await readAllRows(w.database.url);
     const drop = async () => {
       const [schema] = await w.listSchemas();
-      await withSql(w.database.url, (sql) => sql`drop schema ${sql(schema!)} cascade`);
+      await withConnection(w.database.url, (sql) => sql`drop schema ${sql(schema!)} cascade`);
       return schema!;
     };
     const expectAnew = () =>
@@ -433,7 +434,7 @@ describe("beside indexers", () => {
     await indexer.stop();
     // As a Ponder leaves it that found nothing.
     const schema = await drop();
-    await withSql(w.database.url, (sql) => sql`create schema ${sql(schema)}`);
+    await withConnection(w.database.url, (sql) => sql`create schema ${sql(schema)}`);
     indexer = w.start({ MAINNET_CONTRACTS: w.emitters[0]!.address });
     await indexer.waitUntilLive(await w.chain.head());
     await expectAnew();

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { abandonDeployments } from "../indexer/deployment.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
-import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { readAllRows, readTables } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
@@ -74,7 +75,7 @@ const createDatabase = async () => opened(await createTestDatabase());
 
 /** The schemas in which a Ponder writes. */
 const listFollowed = (databaseUrl: string) =>
-  withSql(databaseUrl, async (sql) => {
+  withConnection(databaseUrl, async (sql) => {
     const rows = await sql<{ schema: string }[]>`
       select distinct replace(application_name, '_internal', '') as schema
       from pg_stat_activity
@@ -93,7 +94,7 @@ describe.concurrent("of one chain, one after the other:", () => {
 
   /** The last block that is known to be final. */
   const readNoted = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const [row] = await sql`select max(finalized_block)::float8 as block from offchain.deployment`;
       return row!.block as number;
     });
@@ -145,7 +146,7 @@ describe.concurrent("of one chain, one after the other:", () => {
       win: () => mineRandom(3),
     });
     await indexer.waitUntilLive(lostAt);
-    const head = await withSql(database.url, (sql) =>
+    const head = await withConnection(database.url, (sql) =>
       sql.begin(async (tx) => {
         await tx`select from onchain_mainnet.token_event limit 1`;
         await fork();
@@ -266,7 +267,7 @@ describe.concurrent("of one chain, one after the other:", () => {
       expect(old).toBeDefined();
       await fork();
       const countDeployments = () =>
-        withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
+        withConnection(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
       await expect.poll(countDeployments, SELDOM).toBe(2);
       await indexer.kill();
       await expect.poll(() => listFollowed(database.url), SELDOM).toEqual([]);
@@ -345,7 +346,7 @@ describe.concurrent("of one chain, one after the other:", () => {
     await next.waitUntilLive(await other.chain.head());
     await next.stop();
     expect(await readTables(database.url)).toEqual(await other.expected());
-    const deployments = await withSql(database.url, (sql) => sql`select schema_name from offchain.deployment`);
+    const deployments = await withConnection(database.url, (sql) => sql`select schema_name from offchain.deployment`);
     expect(deployments).toHaveLength(1);
   });
 });
@@ -392,9 +393,9 @@ test.concurrent("what another version has noticed of a reorg of final blocks cou
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
   await indexer.waitUntilLive(await chain.head());
   await fork();
-  await withSql(database.url, (sql) => abandonDeployments(sql, { chainId: 31_337, genesisHash: "" }));
+  await withConnection(database.url, (sql) => abandonDeployments(sql, { chainId: 31_337, genesisHash: "" }));
   const listPublished = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const rows = await sql<{ generation: number }[]>`
         select generation
         from offchain.deployment
@@ -452,7 +453,7 @@ test.concurrent("tokens and contracts of the winning chain have its documents, a
     return chain.mine({ to: cards, name: "mint", args: [chain.accounts[0], 1, uris] });
   };
   const readNames = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       // The blocks before are looked at again once a minute: now, for the test.
       await sql`update offchain.token_watermark set rechecked_at = 'epoch'`;
       const rows =
@@ -460,7 +461,7 @@ test.concurrent("tokens and contracts of the winning chain have its documents, a
       return rows.map(({ name }) => name as string);
     });
   const readContracts = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const rows = await sql`select name, symbol, description from offchain.contract_metadata order by name`;
       return rows.map(({ name, symbol, description }) => [name, symbol, description] as string[]);
     });
@@ -502,7 +503,7 @@ test.concurrent("tokens and contracts of the winning chain have its documents, a
   // Ponder goes from one final block to another that far ahead.
   await chain.mineEmpty(FINALITY * 2);
   await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new", "WINNER"]);
-  const [count] = await withSql(
+  const [count] = await withConnection(
     database.url,
     (sql) => sql`select sum(tokens)::int as tokens, sum(fetched)::int as fetched from offchain.metadata_count`,
   );

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import postgres from "postgres";
 import { expect, inject, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createEmptyDatabase } from "./database.ts";
 import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
-import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
@@ -34,7 +34,7 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
   const follow = async (): Promise<Look[]> => {
     const head = await chain.head();
     const looks: Look[] = [];
-    await withSql(database.url, async (sql) => {
+    await withConnection(database.url, async (sql) => {
       while (looks.at(-1)?.state !== "live" || looks.at(-1)?.indexed_block !== head) {
         const [look] = await sql<Look[]>`
           select
@@ -51,7 +51,7 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
   };
   const expectTold = async (looks: Look[], indexer: Indexer) => {
     const head = await chain.head();
-    const missing = await withSql(database.url, async (sql) => {
+    const missing = await withConnection(database.url, async (sql) => {
       const rows = await sql<{ number: number }[]>`
         select number
         from generate_series(2, ${head}::int) number
@@ -86,7 +86,7 @@ test("Ponder starts again at once though another one like it runs on another dat
     startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { LOG_LEVEL: "debug" } }),
   );
   await indexer.waitUntilLive(await chain.head());
-  const name = await withSql(database.url, async (sql) => {
+  const name = await withConnection(database.url, async (sql) => {
     const [deployment] = await sql<{ schema_name: string }[]>`select schema_name from offchain.deployment`;
     return `${deployment!.schema_name}_internal`;
   });
@@ -130,7 +130,7 @@ test("the last final block isn't taken for indexed before its logs are there", a
   node.set({ headOfLogs: undefined });
 
   await start().waitUntilLive(await chain.head());
-  const tokens = await withSql(database.url, (sql) => sql`select from onchain_mainnet.token`);
+  const tokens = await withConnection(database.url, (sql) => sql`select from onchain_mainnet.token`);
   expect(tokens).toHaveLength(42);
 });
 
@@ -144,7 +144,7 @@ test("the numbers that Ponder gives to changes of rows don't end", async () => {
   await indexer.waitUntilLive(await chain.head());
 
   const lastNumber = () =>
-    withSql(database.url, async (sql) => {
+    withConnection(database.url, async (sql) => {
       const [sequence] = await sql<{ name: string; number: number }[]>`
         select
           format('%I.%I', schemaname, sequencename) as name,
@@ -157,11 +157,11 @@ test("the numbers that Ponder gives to changes of rows don't end", async () => {
   await mint();
   await indexer.waitUntilLive(await chain.head());
   const { name } = await lastNumber();
-  await withSql(database.url, (sql) => sql`select setval(${name}::regclass, ${2 ** 31 - 2})`);
+  await withConnection(database.url, (sql) => sql`select setval(${name}::regclass, ${2 ** 31 - 2})`);
   for (let mined = 0; mined < 3; mined++) await mint();
   await indexer.waitUntilLive(await chain.head());
   expect((await lastNumber()).number).toBeGreaterThan(2 ** 31);
-  const tokens = await withSql(database.url, (sql) => sql`select from onchain_mainnet.token`);
+  const tokens = await withConnection(database.url, (sql) => sql`select from onchain_mainnet.token`);
   expect(tokens).toHaveLength(5);
 });
 
@@ -171,7 +171,7 @@ test("a database that takes no connections is told once, and gone on with when i
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 
-  await withSql(inject("postgresUrl"), async (sql) => {
+  await withConnection(inject("postgresUrl"), async (sql) => {
     const allow = (isAllowed: boolean) =>
       sql`alter database ${sql(database.name)} with allow_connections ${sql.unsafe(String(isAllowed))}`;
     await allow(false);

@@ -1,12 +1,13 @@
 import { encodeAbiParameters, getAbiItem, type Hex, numberToHex, slice, toEventSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { FOUNDATION_ADDRESS } from "../abis/foundation.ts";
 import { seaportAbi } from "../abis/seaport.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { createRequest, startChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
-import { readAllRows, readSales, type SaleRow, withSql } from "./onchain-tables.ts";
+import { readAllRows, readSales, type SaleRow } from "./onchain-tables.ts";
 import { fulfilled } from "./order-fulfilled.ts";
 import { logOf, type LogToWrite, transferLog, word, words } from "./raw-log.ts";
 import { type Call, type ReceiptLog, salesOfLogs } from "./sales-of-logs.ts";
@@ -194,7 +195,7 @@ test("an order leaves a row where it names a token that is indexed, in history a
     await second.waitUntilLive(await own.head());
     await sell(2);
     await second.waitUntilLive(await own.head());
-    const orders = await withSql(
+    const orders = await withConnection(
       other.url,
       (sql) => sql<{ hash: Hex }[]>`
         select '0x' || encode(order_hash, 'hex') as hash

@@ -1,10 +1,11 @@
 import { type Hex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
+import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
 import { startIndexer } from "./indexer.ts";
-import { readAllRows, withSql } from "./onchain-tables.ts";
+import { readAllRows } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { singleLog } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
@@ -24,7 +25,7 @@ test("tables of others with the names of ours are left alone, though a database 
   await move(zeroAddress, holder);
 
   const database = opened(await createTestDatabase());
-  await withSql(database.url, async (sql) => {
+  await withConnection(database.url, async (sql) => {
     await sql.unsafe(`alter database ${database.name} set search_path = public, pg_temp`);
     for (const table of ["token", "ownership", "contract"])
       await sql.unsafe(`create table public.${table} as select 'theirs' as content`);
@@ -36,7 +37,7 @@ test("tables of others with the names of ours are left alone, though a database 
   await indexer.waitUntilLive(head);
   expect(await readAllRows(database.url)).toEqual(await readFreshRows({ rpcUrl: chain.rpcUrl, head }));
   await indexer.stop();
-  await withSql(database.url, async (sql) => {
+  await withConnection(database.url, async (sql) => {
     const theirs = await sql`select from public.token, public.ownership, public.contract`;
     expect(theirs).toHaveLength(1);
   });

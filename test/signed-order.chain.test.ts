@@ -2,6 +2,7 @@ import { EIP_712_ORDER_TYPE, ItemType } from "@opensea/seaport-js/lib/constants.
 import type { CreateOrderInput } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toBytes } from "../offchain/bytea.ts";
 import type { Api } from "../api/server.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
@@ -334,7 +335,7 @@ test("orders of one maker for the same token are taken up to a hundred, and the 
   await sql`delete from offchain.signed_order`;
   const order = await sign(inputOf(ids[0]!, { salt: "77" }));
   expect((await post(order)).status).toBe(200);
-  const hash = Buffer.from(market.seaport.getOrderHash(order.parameters).slice(2), "hex");
+  const hash = toBytes(market.seaport.getOrderHash(order.parameters));
   const [row] = await sql`select * from offchain.signed_order where order_hash = ${hash}`;
   const copies = Array.from({ length: 99 }, (_, n) => ({ ...row, order_hash: Buffer.alloc(32, n) }));
   await sql`insert into offchain.signed_order ${sql(copies)}`;

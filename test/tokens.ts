@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { decodeFunctionData, encodeAbiParameters, type Hex, padHex } from "viem";
+import { toBytes } from "../offchain/bytea.ts";
 import { allowanceAbi, contractAbi } from "../abis/contract.ts";
 import type { Call, CallAnswer, ReadCalls } from "../offchain/chain/call.ts";
 import type { IndexedNetwork } from "../offchain/network.ts";
@@ -25,7 +26,7 @@ export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls
       // Without arguments there is no list of them, whatever its type says.
       const text = contracts[to]?.(functionName, (call as { args?: readonly unknown[] }).args ?? []);
       if (text === undefined) return { kind: "none" };
-      return { kind: "data", data: Buffer.from(encodeAbiParameters([{ type: "string" }], [text]).slice(2), "hex") };
+      return { kind: "data", data: toBytes(encodeAbiParameters([{ type: "string" }], [text])) };
     });
 }
 
@@ -46,7 +47,7 @@ export async function mint(
     standard = "ERC721",
   }: { contract: Hex; tokens: (bigint | number)[]; block: number; standard?: string },
 ): Promise<void> {
-  const bytes = Buffer.from(contract.slice(2), "hex");
+  const bytes = toBytes(contract);
   const ids = tokens.map(String);
   await sql`
     insert into onchain_mainnet.contract (contract_address, contract_type, is_first_generation, block_number, log_index)

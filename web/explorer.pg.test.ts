@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { toBytes } from "../offchain/bytea.ts";
 import { createKey } from "../api/key/key.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
@@ -205,10 +206,9 @@ test("a page from which everything has gone says so of itself alone, and leads t
       /<a href="([^"]*)" rel="next"/.exec((await open(path)).html)?.[1]?.replaceAll("&amp;", "&"),
     ),
   );
-  const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
-  await api.sql`delete from onchain_mainnet.token where contract_address = ${bytes(boats)} and token_id = 25`;
-  await api.sql`delete from onchain_mainnet.ownership where contract_address = ${bytes(boats)} and token_id = 25`;
-  await api.sql`delete from onchain_mainnet.ownership where owner = ${bytes(addressOf(0x7028))}`;
+  await api.sql`delete from onchain_mainnet.token where contract_address = ${toBytes(boats)} and token_id = 25`;
+  await api.sql`delete from onchain_mainnet.ownership where contract_address = ${toBytes(boats)} and token_id = 25`;
+  await api.sql`delete from onchain_mainnet.ownership where owner = ${toBytes(addressOf(0x7028))}`;
   await api.sql`delete from onchain_mainnet.trade_order where token_id = 25`;
   for (const [place, next] of nexts.entries()) {
     const { html } = await open(next!);
@@ -506,8 +506,8 @@ describe("long and large things", () => {
       insert into onchain_mainnet.token_event
         (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
          to_address, quantity, transaction_hash)
-      select 1000 + n, 0, 0, 1600000000, 'transfer', ${Buffer.from(APES.slice(2), "hex")}, 1, sha256('a'), sha256('b'), 1,
-        ${Buffer.from(hashOf(1).slice(2), "hex")}
+      select 1000 + n, 0, 0, 1600000000, 'transfer', ${toBytes(APES)}, 1, sha256('a'), sha256('b'), 1,
+        ${toBytes(hashOf(1))}
       from generate_series(1, 45000) as n
     `;
     await events.event(APES, 1, [50_000, 0, 0], { to: loner });
@@ -533,8 +533,8 @@ describe("long and large things", () => {
       insert into onchain_mainnet.token_event
         (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
          to_address, quantity, transaction_hash)
-      select 100000 + n, 0, 0, 1600000000, 'mint', ${Buffer.from(COINS.slice(2), "hex")}, n, sha256('a'), sha256('b'), 1,
-        ${Buffer.from(hashOf(1).slice(2), "hex")}
+      select 100000 + n, 0, 0, 1600000000, 'mint', ${toBytes(COINS)}, n, sha256('a'), sha256('b'), 1,
+        ${toBytes(hashOf(1))}
       from generate_series(1, 20500) as n
     `;
     const { html } = await open("/explorer/events/mainnet");
@@ -545,24 +545,23 @@ describe("long and large things", () => {
   });
 
   test("what is on sale is walked through by price, each token once at its best", async () => {
-    const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
     const apes = addressOf(0x5a1e);
     const main = inserter(api.sql);
     await main.contract(apes, { block_number: 7 });
     const list = (id: number, price: string | null, hash: number) =>
       api.sql`insert into onchain_mainnet.trade_order ${api.sql({
-        exchange_address: bytes(addressOf(1)),
-        order_hash: bytes(hashOf(hash)),
+        exchange_address: toBytes(addressOf(1)),
+        order_hash: toBytes(hashOf(hash)),
         marketplace: "seaport",
         is_open: true,
         is_cancelled: false,
         filled: "0",
         side: "listing",
-        maker: bytes(ALICE),
-        contract_address: bytes(apes),
+        maker: toBytes(ALICE),
+        contract_address: toBytes(apes),
         token_id: String(id),
         quantity: "1",
-        currency_address: bytes(ZERO),
+        currency_address: toBytes(ZERO),
         start_amount: price ?? "7",
         end_amount: price ?? "7",
         unit_price: price,
@@ -571,7 +570,7 @@ describe("long and large things", () => {
         end_time: 2_000_000_000,
         placed_timestamp: 1_600_000_000,
         updated_timestamp: 1_600_000_000,
-        broker: bytes(BOB),
+        broker: toBytes(BOB),
       })}`;
     // From the second half on the price falls by id; every tenth is also listed dearer; two change with time.
     for (let id = 1; id <= 60; id += 1) {
@@ -787,7 +786,7 @@ test("a token's metadata can be asked for from its page when the API takes it, w
       update offchain.token_metadata
       set refresh_requested_at = clock_timestamp() - ${ago}::interval
       where
-        contract_address = ${Buffer.from(APES.slice(2), "hex")}
+        contract_address = ${toBytes(APES)}
         and token_id = 1
     `;
     const { html } = await open(token(APES, 1));

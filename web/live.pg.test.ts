@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { toBytes } from "../offchain/bytea.ts";
 import { listen, type Listener } from "../api/listen.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { addressOf, createTestApi, inserter, type TestApi } from "../test/api.ts";
@@ -175,7 +176,7 @@ test("a token's name and traits come when its document does", async () => {
       normalized = ${JSON.stringify(normalized)},
       metadata_updated_at = 1700000000,
       awaiting_metadata_update = false
-    where contract_address = ${Buffer.from(WAVES.slice(2), "hex")} and token_id = 2
+    where contract_address = ${toBytes(WAVES)} and token_id = 2
   `;
   await page.getByRole("heading", { level: 1, name: "Second wave" }).waitFor();
   await page.getByText("It came late.").waitFor();

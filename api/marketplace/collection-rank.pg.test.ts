@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { addressOf, inserter, ZERO } from "../../test/api.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { connectLikeApi } from "../../test/explain.ts";
-import { bytesOf } from "../../test/orders.ts";
 import { openDatabases } from "../sql/database.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import { type CollectionRank, createCollectionRank } from "./collection-rank.ts";
@@ -147,7 +147,7 @@ test("where much came since the last count, all is counted anew, not looked at e
   await loading.inOrder([]);
   await sql`
     insert into token (contract_address, token_id, standard, owner)
-    select ${bytesOf(APES)}, n, 'ERC721', ${bytesOf(ALICE)}
+    select ${toBytes(APES)}, n, 'ERC721', ${toBytes(ALICE)}
     from generate_series(1, ${EVENTS}) as n
   `;
   await sql`
@@ -155,7 +155,7 @@ test("where much came since the last count, all is counted anew, not looked at e
       block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address, to_address,
       quantity, transaction_hash
     )
-    select n, 0, 0, n, 'transfer', ${bytesOf(APES)}, n, ${bytesOf(OTHERS)}, ${bytesOf(ALICE)}, 1, ${bytesOf(OTHERS)}
+    select n, 0, 0, n, 'transfer', ${toBytes(APES)}, n, ${toBytes(OTHERS)}, ${toBytes(ALICE)}, 1, ${toBytes(OTHERS)}
     from generate_series(1, ${EVENTS}) as n
   `;
   await mint(OTHERS, 1, EVENTS + 1000);
@@ -172,7 +172,7 @@ test("what a rebuild changed in old blocks is counted within the hour, however s
   await mint(APES, 2, 1001);
   await mint(OTHERS, 1, 9000);
   await expect.poll(askCount).toBe(2);
-  await sql`delete from token where contract_address = ${Buffer.from(APES.slice(2), "hex")} and token_id = 2`;
+  await sql`delete from token where contract_address = ${toBytes(APES)} and token_id = 2`;
   for (let minutes = 0; minutes < 61; minutes += 1) {
     vi.advanceTimersByTime(60_000);
     await rank.inOrder([]);

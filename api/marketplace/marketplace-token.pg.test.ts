@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { emptyNormalized } from "../../offchain/document/normalize.ts";
 import { writeFitting } from "../../offchain/document/normalized-size.ts";
 import { openDatabases } from "../sql/database.ts";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi, TESTNET_ID, ZERO } from "../../test/api.ts";
-import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
+import { clearOrders, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, COINS, EMPTY, ITEMS, MAX_ID, PUNKS, seed, TEST_APES } from "../../test/seed.ts";
 import { createTokenLists } from "./marketplace-list.ts";
 
@@ -203,7 +204,7 @@ describe("tokens of a collection", () => {
     const { event } = inserter(t.sql);
     const sell = async (block: number, values: Record<string, unknown>, quantity = 1n) => {
       await event(ITEMS, 7, [block, 7, 0], { event_type: "sale", from: ALICE, to: BOB, quantity });
-      const rest = { price_note: null, currency_address: bytesOf(ZERO), ...values };
+      const rest = { price_note: null, currency_address: toBytes(ZERO), ...values };
       await t.sql`
         update onchain_mainnet.token_event set ${t.sql(rest as never)}
         where block_number = ${block} and log_index = 7
@@ -211,7 +212,7 @@ describe("tokens of a collection", () => {
     };
     await sell(20, { price: eth("3000") }, 2n);
     await sell(21, { price: eth("9000"), price_note: "bundle" });
-    await sell(22, { price: eth("9000"), currency_address: bytesOf(DOLLARS) });
+    await sell(22, { price: eth("9000"), currency_address: toBytes(DOLLARS) });
     await sell(23, { price: "0" });
     await sell(24, { price: null, price_note: "barter" });
     const { body } = await get(`collections/${ITEMS}/1/tokens`);
@@ -357,13 +358,13 @@ describe("long lists", () => {
     await inserter(t.sql).contract(MANY);
     await t.sql`
       insert into onchain_mainnet.token
-      select ${bytesOf(MANY)}, i, 'ERC721', ${bytesOf(addressOf(0x3a28))}, null, null, null, null
+      select ${toBytes(MANY)}, i, 'ERC721', ${toBytes(addressOf(0x3a28))}, null, null, null, null
       from generate_series(1, ${COUNT}) as i
     `;
   });
   afterAll(async () => {
-    await t.sql`delete from onchain_mainnet.token where contract_address = ${bytesOf(MANY)}`;
-    await t.sql`delete from onchain_mainnet.contract where contract_address = ${bytesOf(MANY)}`;
+    await t.sql`delete from onchain_mainnet.token where contract_address = ${toBytes(MANY)}`;
+    await t.sql`delete from onchain_mainnet.contract where contract_address = ${toBytes(MANY)}`;
   });
 
   const walk = async (path: string) => {
@@ -398,8 +399,8 @@ describe("long lists", () => {
   test("are right for the first request after a quiet hour", async () => {
     const path = `collections/${MANY}/1/tokens`;
     const owner = (id: string, address: string) => t.sql`
-      update onchain_mainnet.token set owner = ${bytesOf(address)}
-      where contract_address = ${bytesOf(MANY)} and token_id = ${id}
+      update onchain_mainnet.token set owner = ${toBytes(address)}
+      where contract_address = ${toBytes(MANY)} and token_id = ${id}
     `;
     const now = performance.now.bind(performance);
     let hours = 1;
@@ -420,13 +421,13 @@ describe("long lists", () => {
     await inserter(t.sql).contractMetadata(money, { is_fungible: true });
     await t.sql`
       insert into onchain_mainnet.token (contract_address, token_id, standard, owner)
-      select ${bytesOf(money)}, i, 'ERC721', ${bytesOf(spammed)}
+      select ${toBytes(money)}, i, 'ERC721', ${toBytes(spammed)}
       from generate_series(1, 5000) as i
       union all
-      select ${bytesOf(burning)}, i, 'ERC721', ${bytesOf(ZERO)}
+      select ${toBytes(burning)}, i, 'ERC721', ${toBytes(ZERO)}
       from generate_series(2, 5000) as i
       union all
-      select ${bytesOf(burning)}, i, 'ERC721', ${bytesOf(spammed)}
+      select ${toBytes(burning)}, i, 'ERC721', ${toBytes(spammed)}
       from unnest(array[1, 5001]) as i
     `;
     const lists = [`collections/${burning}/1/tokens`, `portfolio/${spammed}`, `portfolio/${spammed}/collections`];
@@ -446,7 +447,7 @@ describe("long lists", () => {
     clock.mockRestore();
     for (const contract of [burning, money])
       for (const table of ["onchain_mainnet.token", "onchain_mainnet.contract", "offchain.contract_metadata"])
-        await t.sql`delete from ${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
+        await t.sql`delete from ${t.sql(table)} where contract_address = ${toBytes(contract)}`;
   });
 
   test("are of now where an account has no more than a thousand, each counted once", async () => {
@@ -454,7 +455,7 @@ describe("long lists", () => {
     await inserter(t.sql).contract(contract);
     await t.sql`
       insert into onchain_mainnet.token (contract_address, token_id, standard, owner)
-      select ${bytesOf(contract)}, i, 'ERC721', ${bytesOf(holder)}
+      select ${toBytes(contract)}, i, 'ERC721', ${toBytes(holder)}
       from generate_series(1, 999) as i
     `;
     let now = performance.now();
@@ -468,7 +469,7 @@ describe("long lists", () => {
     expect(await counts()).toEqual([1000, 1000]);
     clock.mockRestore();
     for (const table of ["token", "contract"])
-      await t.sql`delete from onchain_mainnet.${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
+      await t.sql`delete from onchain_mainnet.${t.sql(table)} where contract_address = ${toBytes(contract)}`;
   });
 
   test("are of a moment ago too where they are short for listings that nobody can fill", async () => {
@@ -479,8 +480,8 @@ describe("long lists", () => {
     await placeOrder(t.sql, 5001, { ...terms, token_id: "1" });
     // Token 2 was listed again and again, and then given away.
     await t.sql`
-      update onchain_mainnet.token set owner = ${bytesOf(ALICE)}
-      where contract_address = ${bytesOf(dead)} and token_id = 2
+      update onchain_mainnet.token set owner = ${toBytes(ALICE)}
+      where contract_address = ${toBytes(dead)} and token_id = 2
     `;
     await t.sql`
       insert into onchain_mainnet.trade_order
@@ -489,7 +490,7 @@ describe("long lists", () => {
         'order_hash', '\\x' || encode(sha256(i::text::bytea), 'hex')
       ))).*
       from onchain_mainnet.trade_order as listed, generate_series(1, 2000) as i
-      where contract_address = ${bytesOf(dead)}
+      where contract_address = ${toBytes(dead)}
     `;
     const lists = ["", "&sort=price"].flatMap((sort) => [
       `collections/${dead}/1/tokens?buy_now=true${sort}`,
@@ -500,8 +501,8 @@ describe("long lists", () => {
     const counts = () => Promise.all(lists.map(async (path) => (await get(path)).body.token_count));
     const before = await counts();
     await t.sql`
-      update onchain_mainnet.token set owner = ${bytesOf(ALICE)}
-      where contract_address = ${bytesOf(dead)}
+      update onchain_mainnet.token set owner = ${toBytes(ALICE)}
+      where contract_address = ${toBytes(dead)}
     `;
     const after = await counts();
     clock.mockRestore();
@@ -510,14 +511,14 @@ describe("long lists", () => {
       [1, 1, 1, 1],
     ]);
     for (const table of ["token", "contract", "trade_order"])
-      await t.sql`delete from ${t.sql(`onchain_mainnet.${table}`)} where contract_address = ${bytesOf(dead)}`;
+      await t.sql`delete from ${t.sql(`onchain_mainnet.${table}`)} where contract_address = ${toBytes(dead)}`;
   });
 
   test("by price of a moment ago have no token that was burned or given away since", async () => {
     const lists = [`collections/${MANY}/1/tokens?sort=price`, `portfolio/${addressOf(0x3a28)}?sort=price`];
     const owner = (id: number, address: string) => t.sql`
-      update onchain_mainnet.token set owner = ${bytesOf(address)}
-      where contract_address = ${bytesOf(MANY)} and token_id = ${id}
+      update onchain_mainnet.token set owner = ${toBytes(address)}
+      where contract_address = ${toBytes(MANY)} and token_id = ${id}
     `;
     // By this clock each list takes seconds to make, so it is used again for a minute.
     let now = performance.now() + 7_200_000;
@@ -541,7 +542,7 @@ describe("long lists", () => {
     expect(await counts()).toEqual([100, 100]);
     await inserter(t.sql).contractMetadata(MANY, { is_fungible: true });
     expect(await counts()).toEqual([undefined, 0]);
-    await t.sql`delete from offchain.contract_metadata where contract_address = ${bytesOf(MANY)}`;
+    await t.sql`delete from offchain.contract_metadata where contract_address = ${toBytes(MANY)}`;
     expect(await counts()).toEqual([100, 100]);
     clock.mockRestore();
   });
@@ -556,14 +557,14 @@ describe("long lists", () => {
     expect(await list("desc")).toBe(count);
     clock.mockRestore();
     await t.sql`
-      delete from onchain_mainnet.token where contract_address = ${bytesOf(MANY)} and token_id = 9999
+      delete from onchain_mainnet.token where contract_address = ${toBytes(MANY)} and token_id = 9999
     `;
   });
 
   test("name their tokens where most between them are burned, and begin at a mark elsewhere", async () => {
     const burned = (from: number, to: number) => t.sql`
-      update onchain_mainnet.token set owner = ${bytesOf(ZERO)}
-      where contract_address = ${bytesOf(MANY)} and token_id between ${from} and ${to}
+      update onchain_mainnet.token set owner = ${toBytes(ZERO)}
+      where contract_address = ${toBytes(MANY)} and token_id between ${from} and ${to}
     `;
     const list = async () => {
       const scope = { chainId: MAINNET_ID, now: Math.floor(Date.now() / 1000), contractAddress: MANY };
@@ -582,7 +583,7 @@ describe("long lists", () => {
     await burned(102, 2200);
     expect(await list()).toEqual({ count: COUNT - 2099, kind: "keys", ids: ["2250", "2251"] });
     await t.sql`
-      update onchain_mainnet.token set owner = ${bytesOf(addressOf(0x3a28))} where contract_address = ${bytesOf(MANY)}
+      update onchain_mainnet.token set owner = ${toBytes(addressOf(0x3a28))} where contract_address = ${toBytes(MANY)}
     `;
   });
 
@@ -593,13 +594,13 @@ describe("long lists", () => {
     await t.sql`
       insert into onchain_mainnet.token
       select
-        ${bytesOf(contract)}, i, case i % 2 when 0 then 'ERC1155' else 'ERC721' end,
-        case i % 2 when 1 then ${bytesOf(holder)} end, null, null, null, null
+        ${toBytes(contract)}, i, case i % 2 when 0 then 'ERC1155' else 'ERC721' end,
+        case i % 2 when 1 then ${toBytes(holder)} end, null, null, null, null
       from generate_series(1, ${count}) as i
     `;
     await t.sql`
       insert into onchain_mainnet.ownership
-      select ${bytesOf(contract)}, i, ${bytesOf(holder)}, 1, 1, i, 0
+      select ${toBytes(contract)}, i, ${toBytes(holder)}, 1, 1, i, 0
       from generate_series(2, ${count}, 2) as i
     `;
     const last = Math.ceil(count / 10);
@@ -609,7 +610,7 @@ describe("long lists", () => {
       expect((await get(`${list}items_per_page=10&page=${last + 1}`)).body.data).toEqual([]);
     }
     for (const table of ["token", "ownership", "contract"])
-      await t.sql`delete from onchain_mainnet.${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
+      await t.sql`delete from onchain_mainnet.${t.sql(table)} where contract_address = ${toBytes(contract)}`;
   });
 });
 
@@ -675,7 +676,7 @@ describe("many listings in every state", () => {
       analyze;
     `);
   };
-  afterAll(() => t.sql`delete from offchain.signed_order where contract_address = ${bytesOf(MANY)}`);
+  afterAll(() => t.sql`delete from offchain.signed_order where contract_address = ${toBytes(MANY)}`);
 
   test("the marketplace lists exactly those that the orderbook calls listed, at the same prices", async () => {
     await place();

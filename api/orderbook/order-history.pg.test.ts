@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { addressOf, createTestApi, hashOf, MAINNET_ID, type TestApi, ZERO } from "../../test/api.ts";
-import { bytesOf, clearOrders, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
+import { clearOrders, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
 
 const PLACED_AT = 1_700_000_000;
@@ -29,16 +30,16 @@ async function sell(sale: Record<string, unknown>): Promise<void> {
     batch_index: 0,
     timestamp: SOLD_AT,
     event_type: "sale",
-    contract_address: bytesOf(APES),
+    contract_address: toBytes(APES),
     token_id: "1",
-    from_address: bytesOf(ALICE),
-    to_address: bytesOf(BOB),
+    from_address: toBytes(ALICE),
+    to_address: toBytes(BOB),
     quantity: "1",
-    transaction_hash: bytesOf(hashOf(90)),
+    transaction_hash: toBytes(hashOf(90)),
     price: "1000",
-    currency_address: bytesOf(ZERO),
+    currency_address: toBytes(ZERO),
     marketplace: "seaport",
-    broker: bytesOf(ZERO),
+    broker: toBytes(ZERO),
     ...sale,
   };
   await t.sql`insert into onchain_mainnet.token_event ${t.sql(row as never)}`;
@@ -165,7 +166,7 @@ test("offers in made-up currencies for the token itself leave room for all else"
   await place(1, { currency_address: dollars });
   await place(2, { ...offer, currency_address: ZERO, placed_timestamp: SOLD_AT + 10 });
   await place(3, { ...offer, currency_address: ZERO, token_id: null, placed_timestamp: SOLD_AT + 20 });
-  await sell({ is_offer: true, currency_address: bytesOf(dollars) });
+  await sell({ is_offer: true, currency_address: toBytes(dollars) });
   const told = await lines();
   expect(told).toHaveLength(250);
   expect(told.slice(-4)).toEqual([
@@ -282,7 +283,7 @@ describe("an auction", () => {
 
 describe("an order is cancelled", () => {
   const raise = (counter: bigint, timestamp: number, values: Record<string, unknown> = {}) => {
-    const row = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: counter.toString(), timestamp };
+    const row = { exchange_address: toBytes(EXCHANGE), maker: toBytes(ALICE), counter: counter.toString(), timestamp };
     return t.sql`insert into onchain_mainnet.raised_counter ${t.sql({ ...row, ...values } as never)}`;
   };
   const placed = `Listing PLACED ${PLACED_AT}`;
@@ -311,8 +312,8 @@ describe("an order is cancelled", () => {
   });
 
   test("not by the counters of others, nor of its maker elsewhere, nor where it has none", async () => {
-    await raise(7n, PLACED_AT + 10, { maker: bytesOf(BOB) });
-    await raise(7n, PLACED_AT + 10, { exchange_address: bytesOf(BOB) });
+    await raise(7n, PLACED_AT + 10, { maker: toBytes(BOB) });
+    await raise(7n, PLACED_AT + 10, { exchange_address: toBytes(BOB) });
     await place(1, { counter: "5" });
     expect(await told()).toEqual([placed]);
     await raise(7n, PLACED_AT + 10);
@@ -357,7 +358,7 @@ describe("an order is cancelled", () => {
 test("every amount has its currency, and none where nobody can say what a sale cost", async () => {
   const [dollars, wrapped] = [addressOf(0xd0), addressOf(0xd1)];
   await place(1, { currency_address: dollars, is_open: false, is_cancelled: true, updated_timestamp: SOLD_AT - 1 });
-  await sell({ price: "7", currency_address: bytesOf(wrapped), is_offer: true });
+  await sell({ price: "7", currency_address: toBytes(wrapped), is_offer: true });
   await sell({ log_index: 1, timestamp: SOLD_AT + 1, price: null, currency_address: null, price_note: "barter" });
   expect((await history()).map((entry) => [entry.order_status, entry.amount, entry.currency_address])).toEqual([
     ["FULFILLED", "0", ""],

@@ -11,12 +11,13 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { CONDUIT_CONTROLLER_ADDRESS, SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { readConfig } from "../../config.ts";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi } from "../../test/api.ts";
 import { serveCalls } from "../../test/node-server.ts";
 import type { Origin } from "../../test/origin.ts";
-import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
+import { clearOrders, placeOrder } from "../../test/orders.ts";
 import { digestOf, hashOrder, type OrderComponents } from "./order-signature.ts";
 
 /** Time of the network's head. It is ahead of this machine's clock, so orders are judged by it. */
@@ -95,9 +96,9 @@ const approve = (operator: Hex, is_approved: boolean) => t.sql`
   insert into onchain_mainnet.approval ${t.sql({
     block_number: is_approved ? 1 : 2,
     log_index: Number(BigInt(operator) % 1000n),
-    contract_address: bytesOf(CRANES),
-    owner: bytesOf(MAKER),
-    operator: bytesOf(operator),
+    contract_address: toBytes(CRANES),
+    owner: toBytes(MAKER),
+    operator: toBytes(operator),
     is_approved,
   } as never)}
 `;
@@ -302,7 +303,7 @@ describe("what became of an order", () => {
     // The maker has to hold the units that are left.
     await inserter(t.sql).ownership(CRANES, 2, CONDUIT, 4);
     const hold = (balance: number) =>
-      t.sql`update onchain_mainnet.ownership set balance = ${balance} where owner = ${bytesOf(MAKER)}`;
+      t.sql`update onchain_mainnet.ownership set balance = ${balance} where owner = ${toBytes(MAKER)}`;
     await hold(2);
     expect(await send(order)).toBe("taken");
     await hold(1);
@@ -347,7 +348,7 @@ test("where Seaport lives elsewhere, OpenSea's conduit is who must be approved, 
 test("a conduit is where its controller said, and needs a channel where there is a controller to say so", async () => {
   const conduitKey = keccak256("0x01");
   const closed = `400 The conduit of the order's conduitKey, ${CONDUIT}, has no open channel to exchange ${SEAPORT}.`;
-  const row = { conduit_key: bytesOf(conduitKey), conduit_address: bytesOf(CONDUIT) };
+  const row = { conduit_key: toBytes(conduitKey), conduit_address: toBytes(CONDUIT) };
   await t.sql`insert into onchain_mainnet.conduit ${t.sql(row as never)}`;
   expect(await send(listing({ conduitKey }))).toBe("taken");
   codes.add(CONDUIT_CONTROLLER_ADDRESS);
@@ -413,7 +414,7 @@ describe("an order that names its exchange", () => {
 test("an offer under a counter that was raised could not be filled", async () => {
   expect(await send(offer(1000n))).toBe("taken");
   expect(await find(offer(1000n))).toMatchObject({ is_fillable: true });
-  const counter = { exchange_address: bytesOf(SEAPORT), maker: bytesOf(MAKER), counter: "1" };
+  const counter = { exchange_address: toBytes(SEAPORT), maker: toBytes(MAKER), counter: "1" };
   await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
   expect(await find(offer(1000n))).toMatchObject({ is_fillable: false });
 });
@@ -443,7 +444,7 @@ describe("a counter without a log was raised", () => {
     sayAt(INDEXED, SEAPORT, counterOf, 0n);
     expect(await send(order)).toBe("taken");
     expect(await isFillable()).toBe(false);
-    const counter = { exchange_address: bytesOf(SEAPORT), maker: bytesOf(MAKER), counter: "7" };
+    const counter = { exchange_address: toBytes(SEAPORT), maker: toBytes(MAKER), counter: "7" };
     await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
     expect(await isFillable()).toBe(true);
     await t.sql`delete from onchain_mainnet.order_counter`;
@@ -453,8 +454,8 @@ describe("a counter without a log was raised", () => {
 
 test("an offer for a token that is burned by now could not be filled", async () => {
   expect(await send(offer(1000n))).toBe("taken");
-  await t.sql`update onchain_mainnet.token set owner = ${bytesOf(zeroAddress)}`;
+  await t.sql`update onchain_mainnet.token set owner = ${toBytes(zeroAddress)}`;
   expect(await find(offer(1000n))).toMatchObject({ is_fillable: false });
-  await t.sql`update onchain_mainnet.token set owner = ${bytesOf(MAKER)}`;
+  await t.sql`update onchain_mainnet.token set owner = ${toBytes(MAKER)}`;
   expect(await find(offer(1000n))).toMatchObject({ is_fillable: true });
 });

@@ -1,9 +1,10 @@
 import type { Hex } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf, MAINNET_ID } from "../../test/api.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
-import { bytesOf, EXCHANGE } from "../../test/orders.ts";
+import { EXCHANGE } from "../../test/orders.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 
 const NOW = 1_750_000_000;
@@ -174,7 +175,7 @@ describe("of offers in a currency that isn't the chain's own", () => {
     await store(2003, 1, { currency_address: address(addressOf(0xd1)) });
     expect(await send(2)).toBe("kept");
     expect(await hashes()).toEqual([...range(2, 999), ...range(2001, 3), SENT]);
-    await sql`delete from signed_order where order_hash = ${bytesOf(hashOf(SENT))}`;
+    await sql`delete from signed_order where order_hash = ${toBytes(hashOf(SENT))}`;
     await store(1, 1, { ...inDollars, ...amount });
     expect(await send(1)).toBe(
       `1000 offers in ${DOLLARS} stand for any token of the contract that are as high. Expected a higher one.`,
@@ -287,7 +288,7 @@ describe("of listings of one token", () => {
     await store(5000, 1, { ...listing, ...price, token_id: "2" });
     expect(await send(2000)).toBe("kept");
     expect(await hashes()).toEqual([...range(1, 49), ...range(1001, 950), 5000, SENT]);
-    await sql`delete from signed_order where order_hash = ${bytesOf(hashOf(SENT))}`;
+    await sql`delete from signed_order where order_hash = ${toBytes(hashOf(SENT))}`;
     await store(3001, 50, { ...listing, ...price });
     expect(await send(9000)).toMatch(/^1000 listings stand for token 1 that are as cheap. Expected a lower price/);
     expect(await hashes()).toEqual([...range(1001, 950), ...range(3001, 50), 5000]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { addressOf, createTestApi, hashOf, hexOf, MAINNET_ID, type TestApi, TESTNET_ID, ZERO } from "../../test/api.ts";
-import { BROKER, bytesOf, clearOrders, CONDUIT, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
+import { BROKER, clearOrders, CONDUIT, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, PUNKS, seed } from "../../test/seed.ts";
 
 const DOLLARS = addressOf(0xd0);
@@ -20,9 +21,9 @@ const approve = (is_approved: boolean, block_number: number) => t.sql`
   insert into onchain_mainnet.approval ${t.sql({
     block_number,
     log_index: 0,
-    contract_address: bytesOf(APES),
-    owner: bytesOf(ALICE),
-    operator: bytesOf(CONDUIT),
+    contract_address: toBytes(APES),
+    owner: toBytes(ALICE),
+    operator: toBytes(CONDUIT),
     is_approved,
   } as never)}
 `;
@@ -131,7 +132,7 @@ describe("a token", () => {
       const at = { placed_timestamp: 1_700_000_300, updated_timestamp: 1_700_000_300 };
       await place(1, { ...over, ...at });
       await place(2, { ...over, ...at });
-      const hash = bytesOf(hashOf(number));
+      const hash = toBytes(hashOf(number));
       await t.sql`update onchain_mainnet.trade_order set updated_timestamp = 1700000400 where order_hash = ${hash}`;
       expect(await ape()).toMatchObject({ updated_timestamp: "1700000400" });
       await storeOrder(t.sql, 3, { placed_timestamp: 1_700_000_600 });
@@ -145,7 +146,7 @@ describe("a token", () => {
 
   test("was updated when its maker's counter ended its last listing, unless that was over", async () => {
     const raise = async (timestamp: number) => {
-      const raised = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: "1" };
+      const raised = { exchange_address: toBytes(EXCHANGE), maker: toBytes(ALICE), counter: "1" };
       await t.sql`insert into onchain_mainnet.order_counter ${t.sql(raised as never)}`;
       await t.sql`insert into onchain_mainnet.raised_counter ${t.sql({ ...raised, timestamp } as never)}`;
     };
@@ -226,7 +227,7 @@ describe("a listing counts only while it could be filled", () => {
 
   test("the maker's counter decides", async () => {
     await reset();
-    const counter = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: (2n ** 200n).toString() };
+    const counter = { exchange_address: toBytes(EXCHANGE), maker: toBytes(ALICE), counter: (2n ** 200n).toString() };
     await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
     await place(1);
     expect(await ape()).toMatchObject({ is_listed: "false" });
@@ -249,7 +250,7 @@ describe("a listing counts only while it could be filled", () => {
     await reset();
     await place(1);
     const give = (owner: string) =>
-      t.sql`update onchain_mainnet.token set owner = ${bytesOf(owner)} where contract_address = ${bytesOf(APES)} and token_id = 1`;
+      t.sql`update onchain_mainnet.token set owner = ${toBytes(owner)} where contract_address = ${toBytes(APES)} and token_id = 1`;
     await give(BOB);
     expect(await ape()).toMatchObject({ is_listed: "false" });
     await give(ALICE);
@@ -362,7 +363,7 @@ describe("offers", () => {
     await place(1, { ...offer, operator: CONDUIT, quantity: "4", start_amount: "400", filled: "3" });
     const funds = (spendable: number) => t.sql`
       insert into offchain.offer_funds (chain_id, currency_address, maker, operator, spendable)
-      values (${MAINNET_ID}, ${bytesOf(ZERO)}, ${bytesOf(BOB)}, ${bytesOf(CONDUIT)}, ${spendable})
+      values (${MAINNET_ID}, ${toBytes(ZERO)}, ${toBytes(BOB)}, ${toBytes(CONDUIT)}, ${spendable})
       on conflict (chain_id, currency_address, maker, operator) do update set spendable = excluded.spendable
     `;
     await funds(100);

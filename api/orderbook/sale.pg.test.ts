@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { addressOf, createTestApi, type TestApi, ZERO } from "../../test/api.ts";
 import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
 
@@ -8,17 +9,16 @@ const BROKER = addressOf(0xfee);
 beforeAll(async () => {
   t = await createTestApi();
   await seed(t.sql);
-  const bytes = (address: string) => Buffer.from(address.slice(2), "hex");
   const sale = {
     timestamp: 1_600_000_020,
     event_type: "sale",
-    contract_address: bytes(APES),
+    contract_address: toBytes(APES),
     token_id: "1",
-    from_address: bytes(ALICE),
-    to_address: bytes(BOB),
+    from_address: toBytes(ALICE),
+    to_address: toBytes(BOB),
     quantity: "1",
-    transaction_hash: bytes(ZERO),
-    broker: bytes(BROKER),
+    transaction_hash: toBytes(ZERO),
+    broker: toBytes(BROKER),
     marketplace: "seaport",
     block_number: 20,
   };
@@ -29,7 +29,7 @@ beforeAll(async () => {
         log_index: 1,
         batch_index: 0,
         price: (10n ** 24n).toString(),
-        currency_address: bytes(ZERO),
+        currency_address: toBytes(ZERO),
         price_note: null,
       },
       { ...sale, log_index: 2, batch_index: 0, price: null, currency_address: null, price_note: "barter" },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import {
   addressOf,
   type Body,
@@ -512,7 +513,7 @@ describe("metadata refresh", () => {
     const lastAskedFor = { refresh_requested_at: new Date(Date.now() - 7_200_000) };
     await t.sql`
       update offchain.token_metadata set ${t.sql(lastAskedFor)}
-      where contract_address = ${Buffer.from(APES.slice(2), "hex")} and token_id = 1
+      where contract_address = ${toBytes(APES)} and token_id = 1
     `;
     const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(`/v1/tokens/${APES}/1`)));
     const refused = responses.filter(({ status }) => status === 429);
@@ -523,7 +524,7 @@ describe("metadata refresh", () => {
   test("within the waiting period is refused for what is left of it, and taken after it", async () => {
     const askedFor = (secondsAgo: number) => t.sql`
       update offchain.token_metadata set refresh_requested_at = now() - ${secondsAgo} * interval '1 second'
-      where contract_address = ${Buffer.from(APES.slice(2), "hex")} and token_id = 1
+      where contract_address = ${toBytes(APES)} and token_id = 1
     `;
     await askedFor(400);
     const { status, headers } = await refresh(`/v1/tokens/${APES}/1`);

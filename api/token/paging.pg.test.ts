@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { addressOf, type Body, createTestApi, inserter, type Row, type TestApi } from "../../test/api.ts";
 
 const CONTRACT = addressOf(0x500000);
@@ -218,7 +219,7 @@ test("a page that is just about a megabyte is one, and the walk goes on after it
     const raw = JSON.stringify("x".repeat(100 + more));
     await t.sql`
       update offchain.token_metadata set raw_json = ${raw}
-      where contract_address = ${Buffer.from(contract.slice(2), "hex")} and token_id = 0
+      where contract_address = ${toBytes(contract)} and token_id = 0
     `;
     const pages: number[][] = [];
     for (let cursor: string | null = ""; cursor !== null;) {

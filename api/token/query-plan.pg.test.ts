@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { beforeAll, describe, expect, test } from "vitest";
+import { toBytes } from "../../offchain/bytea.ts";
 import { held as heldTokens } from "../marketplace/marketplace-scope.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { addressOf } from "../../test/api.ts";
@@ -23,7 +24,6 @@ const CONTRACTS = 40;
 const TOKENS = 1500;
 const CHAIN_ID = 1;
 const CONTRACT = addressOf(1000 + 7);
-const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
 const WHALE = addressOf(5000);
 /** Holds thousands of tokens of hidden contracts, which come before its other tokens. */
 const HUNTED = addressOf(9001);
@@ -101,11 +101,11 @@ test("a row that comes while large documents are read again takes no other's pla
   const chainId = 2;
   const contract = addressOf(999_999);
   const addToken = (id: number) => sql`
-    with added as (insert into token (contract_address, token_id, standard) values (${bytes(contract)}, ${id}, 'ERC721'))
+    with added as (insert into token (contract_address, token_id, standard) values (${toBytes(contract)}, ${id}, 'ERC721'))
     insert into token_metadata (chain_id, contract_address, token_id, raw_json)
-    values (${chainId}, ${bytes(contract)}, ${id}, to_json(repeat('x', 20000))::text)
+    values (${chainId}, ${toBytes(contract)}, ${id}, to_json(repeat('x', 20000))::text)
   `;
-  await sql`insert into contract values (${bytes(contract)}, 'ERC721', false, 999999, 0)`;
+  await sql`insert into contract values (${toBytes(contract)}, 'ERC721', false, 999999, 0)`;
   for (const id of [10, 20]) await addToken(id);
   const stream = streamOf(sql);
   let statements = 0;

@@ -1,6 +1,7 @@
 import { type Hex, keccak256, numberToHex, toHex } from "viem";
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { withConnection } from "../../postgres/pool.ts";
 import { readConfig } from "../../config.ts";
 import { listSources } from "../../sources.ts";
 import { createReadableDatabase, type TestDatabase } from "../../test/database.ts";
@@ -14,7 +15,6 @@ import {
   startProvider,
 } from "../../test/log-provider.ts";
 import { applyLogs, createTables, textsOf } from "../../test/memory-store.ts";
-import { withSql } from "../../test/onchain-tables.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
 import { type ChainLog, type Chunk, logAt } from "../chain-log.ts";
@@ -162,7 +162,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(providers.map((provider) => provider.stop()));
   // All that a reader keeps.
-  await withSql(database.url, (sql) => sql`truncate offchain.kept_log_filter cascade`);
+  await withConnection(database.url, (sql) => sql`truncate offchain.kept_log_filter cascade`);
 });
 afterAll(() => database.drop());
 
@@ -851,7 +851,7 @@ describe("a thread of its own", () => {
   test("says why it can't go on", async () => {
     await provide(made, {});
     const rename = (from: string, to: string) =>
-      withSql(database.url, (sql) => sql`alter table ${sql(`offchain.${from}`)} rename to ${sql(to)}`);
+      withConnection(database.url, (sql) => sql`alter table ${sql(`offchain.${from}`)} rename to ${sql(to)}`);
     await rename("kept_log_chunk", "gone");
     await expect(gather(readHistory(options()), 0)).rejects.toThrow("kept_log_chunk");
     await rename("gone", "kept_log_chunk");

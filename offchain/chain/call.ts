@@ -1,4 +1,5 @@
 import { type Hex, toFunctionSelector } from "viem";
+import { toBytes } from "../bytea.ts";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../../abis/multicall3.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { isRevert } from "./revert.ts";
@@ -126,7 +127,7 @@ async function aggregate(rpc: Rpc, calls: Call[]): Promise<(Buffer | undefined)[
   try {
     const [answer] = await rpc.send([ethCall({ to: MULTICALL3_ADDRESS, data })]);
     if (typeof answer?.result !== "string") return nothing;
-    return decodeAggregate(Buffer.from(answer.result.slice(2), "hex"), calls.length) ?? nothing;
+    return decodeAggregate(toBytes(answer.result), calls.length) ?? nothing;
   } catch {
     return nothing;
   }
@@ -252,5 +253,5 @@ function toCallAnswer(answer: RpcAnswer): CallAnswer {
   }
   if (typeof answer.result !== "string" || !/^0x(?:[0-9a-f]{2})*$/i.test(answer.result))
     return { kind: "fault", message: "The node's answer is not hex." };
-  return answer.result === "0x" ? { kind: "none" } : { kind: "data", data: Buffer.from(answer.result.slice(2), "hex") };
+  return answer.result === "0x" ? { kind: "none" } : { kind: "data", data: toBytes(answer.result) };
 }

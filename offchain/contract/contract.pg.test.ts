@@ -1,10 +1,10 @@
 import { encodeAbiParameters, type Hex, padHex, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { type Anvil, startAnvil } from "../../demo/anvil.ts";
 import { inserter } from "../../test/api.ts";
 import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
-import { bytesOf } from "../../test/orders.ts";
 import { mint } from "../../test/tokens.ts";
 import { putMulticall3 } from "../../test/multicall3.ts";
 import { createCallReader, type ReadCalls } from "../chain/call.ts";
@@ -159,7 +159,7 @@ async function addContract(
 ) {
   await sql`
     insert into onchain_mainnet.contract (contract_address, contract_type, is_first_generation, block_number, log_index)
-    values (${Buffer.from(address.slice(2), "hex")}, 'ERC721', ${isFirstGeneration}, ${block}, 0)
+    values (${toBytes(address)}, 'ERC721', ${isFirstGeneration}, ${block}, 0)
   `;
 }
 
@@ -229,7 +229,7 @@ test("a contract that logs a change of itself is asked for its name and symbol a
   expect(await read()).toEqual([{ name: "Old", symbol: "OLD" }]);
   await sql`
     insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
-    values (2, 0, ${Buffer.from(address.slice(2), "hex")})
+    values (2, 0, ${toBytes(address)})
   `;
   await enqueueUpdates(sql, indexed(2));
   expect(await read()).toEqual([{ name: "New", symbol: "NEW" }]);
@@ -370,7 +370,7 @@ describe("the queue of contracts", () => {
     await sql`
       update offchain.contract_metadata
       set due_at = now() - interval '1 hour'
-      where contract_address = ${Buffer.from(padHex("0x02", { size: 20 }).slice(2), "hex")}
+      where contract_address = ${toBytes(padHex("0x02", { size: 20 }))}
     `;
     const claimed = await claimDueContracts(sql, { network: "mainnet", chainId: CHAIN_ID, limit: 1 });
     expect(claimed).toMatchObject([{ contract_address: padHex("0x02", { size: 20 }), attempts: 1 }]);
@@ -412,11 +412,11 @@ describe("the queue of contracts", () => {
       return rows.map(({ address }) => address as string);
     };
     await settle();
-    await sql`update onchain_mainnet.contract set block_number = 10 where contract_address = ${bytesOf(here)}`;
+    await sql`update onchain_mainnet.contract set block_number = 10 where contract_address = ${toBytes(here)}`;
     await sql`
       update onchain_mainnet.token_event
       set block_number = 10, log_index = 0, transaction_hash = '\\x03'
-      where contract_address = ${bytesOf(here)}
+      where contract_address = ${toBytes(here)}
     `;
     await enqueueContracts(sql, indexed(10));
     expect(await listDue()).toEqual([here]);
@@ -424,7 +424,7 @@ describe("the queue of contracts", () => {
     await enqueueContracts(sql, indexed(11));
     expect(await listDue()).toEqual([]);
     // Within a minute also where no block follows.
-    await sql`update onchain_mainnet.token_event set transaction_hash = '\\x04' where contract_address = ${bytesOf(here)}`;
+    await sql`update onchain_mainnet.token_event set transaction_hash = '\\x04' where contract_address = ${toBytes(here)}`;
     await enqueueContracts(sql, indexed(11));
     expect(await listDue()).toEqual([]);
     await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { encodeAbiParameters, type Hex } from "viem";
+import { toBytes } from "../bytea.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -225,7 +226,7 @@ describe("web3 URIs", () => {
           if (data === "0xdd473fae")
             return mode === "" ? { kind: "none" } : { kind: "data", data: Buffer.from(mode.padEnd(32, "\0")) };
           asked.push(data);
-          return answer === undefined ? { kind: "none" } : { kind: "data", data: Buffer.from(answer.slice(2), "hex") };
+          return answer === undefined ? { kind: "none" } : { kind: "data", data: toBytes(answer) };
         }),
     };
   };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { encodeAbiParameters } from "viem";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID } from "../../test/tokens.ts";
@@ -219,7 +220,7 @@ test.each<[string, (body: string) => string]>([
 ])("a document of more than 5 MB is refused in %s, one of less is not", async (_, uriOf) => {
   const readSized = (size: number) => {
     const body = JSON.stringify({ name: "x".repeat(size) });
-    const answer = Buffer.from(encodeAbiParameters([{ type: "string" }], [body]).slice(2), "hex");
+    const answer = toBytes(encodeAbiParameters([{ type: "string" }], [body]));
     return read(uriOf(body), [], async ([call]) =>
       call?.data === "0xdd473fae" ? [{ kind: "none" }] : [{ kind: "data", data: answer }],
     );

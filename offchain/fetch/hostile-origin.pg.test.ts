@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
@@ -174,7 +175,7 @@ async function readWaitOf429() {
   return { ...row };
 }
 
-const bytesOf = (contract: number) => Buffer.from(address(contract).slice(2), "hex");
+const bytesOf = (contract: number) => toBytes(address(contract));
 
 test("bad origins neither reach private addresses, nor fill the memory, nor hold up good tokens", async () => {
   const usual = await timeGood(1, 1);

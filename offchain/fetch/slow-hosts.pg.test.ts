@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import postgres from "postgres";
 import type { Hex } from "viem";
 import { test } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { createReadableDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { closeAfterAll } from "../../test/opened.ts";
@@ -119,7 +120,7 @@ async function startWorld({ kind, hosts, contracts, each = 1, createAnswer, isGa
         select token_id::int as id
         from offchain.token_metadata
         where
-          contract_address = ${Buffer.from(address(HONEST).slice(2), "hex")}
+          contract_address = ${toBytes(address(HONEST))}
           and normalized is not null
           and (${kind === "documents"} or normalized::json ->> 'image_key' <> '')
         order by token_id

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
-import { encodeAbiParameters, type Hex, toFunctionSelector } from "viem";
+import { encodeAbiParameters, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
@@ -126,11 +127,10 @@ function workMedia(readMedia = readCalls): Promise<void> {
 
 async function read(id: number): Promise<Normalized> {
   const [row] = await sql<{ normalized: string }[]>`
-    select normalized from offchain.token_metadata where token_id = ${id} and contract_address = ${bytes(address(1))}
+    select normalized from offchain.token_metadata where token_id = ${id} and contract_address = ${toBytes(address(1))}
   `;
   return JSON.parse(row!.normalized) as Normalized;
 }
-const bytes = (hex: Hex) => Buffer.from(hex.slice(2), "hex");
 
 async function contentOf(key: string): Promise<Buffer | undefined> {
   const media = await store.get(key);
@@ -227,9 +227,7 @@ test("a contract that a link names without its chain is that of the token's own 
       const answer = encodeAbiParameters([{ type: "string" }], [drawing(chainId)]);
       return [
         chainId,
-        async ([call]) => [
-          call!.data === RESOLVE_MODE ? { kind: "none" } : { kind: "data", data: Buffer.from(answer.slice(2), "hex") },
-        ],
+        async ([call]) => [call!.data === RESOLVE_MODE ? { kind: "none" } : { kind: "data", data: toBytes(answer) }],
       ];
     }),
   );
@@ -237,7 +235,7 @@ test("a contract that a link names without its chain is that of the token's own 
   for (const chainId of chainIds) {
     await sql`
       insert into offchain.token_metadata (chain_id, contract_address, token_id, normalized, media_due_at)
-      values (${chainId}, ${bytes(address(1))}, ${chainId}, ${normalized}, now())
+      values (${chainId}, ${toBytes(address(1))}, ${chainId}, ${normalized}, now())
     `;
     await runMediaWorker(sql, {
       ...options,
@@ -964,7 +962,7 @@ test.each<[string, string, Buffer, string]>([
 test("workers claim what is due, longest first, and none of them what another one claims", async () => {
   const image = "";
   await fetchAll({ first: { image }, second: { image }, third: { image }, later: { image } });
-  const other = { contract_address: bytes(address(2)), token_id: 1 };
+  const other = { contract_address: toBytes(address(2)), token_id: 1 };
   await sql`update offchain.token_metadata set ${sql(other)} where token_id = 4`;
   await sql`
     update offchain.token_metadata

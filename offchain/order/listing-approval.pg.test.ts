@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
-import { bytesOf, clearOrders, CONDUIT, placeOrder } from "../../test/orders.ts";
+import { clearOrders, CONDUIT, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { type ListingPlace, readListingApprovals } from "./listing-approval.ts";
@@ -14,7 +15,7 @@ beforeEach(async () => {
 
 /** Answers for a contract that has approved the conduit for each of its tokens, but not for all. */
 const readCalls: ReadCalls = async (calls) =>
-  calls.map((_, index) => ({ kind: "data", data: bytesOf(index % 2 === 0 ? word("0x00") : word(CONDUIT)) }));
+  calls.map((_, index) => ({ kind: "data", data: toBytes(index % 2 === 0 ? word("0x00") : word(CONDUIT)) }));
 const word = (hex: string) => `0x${hex.slice(2).padStart(64, "0")}`;
 
 /** Steps through all listings. Returns how many steps it took. */
@@ -32,9 +33,9 @@ const listApproved = () => sql<{ token_id: string }[]>`
   select token_id
   from offchain.listing_approval
   where
-    contract_address = ${bytesOf(APES)}
-    and owner = ${bytesOf(ALICE)}
-    and operator = ${bytesOf(CONDUIT)}
+    contract_address = ${toBytes(APES)}
+    and owner = ${toBytes(ALICE)}
+    and operator = ${toBytes(CONDUIT)}
     and is_approved
 `;
 

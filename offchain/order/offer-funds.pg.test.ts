@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { addressOf, hashOf, MAINNET_ID, ZERO } from "../../test/api.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
-import { bytesOf, EXCHANGE, placeOrder } from "../../test/orders.ts";
+import { EXCHANGE, placeOrder } from "../../test/orders.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
 import { readOfferFunds } from "./offer-funds.ts";
 
@@ -23,20 +24,20 @@ const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
 const send = (hash: number, maker: string, more: Record<string, unknown> = {}) =>
   sql`insert into signed_order ${sql({
     chain_id: MAINNET_ID,
-    exchange_address: bytesOf(EXCHANGE),
-    order_hash: bytesOf(hashOf(hash)),
+    exchange_address: toBytes(EXCHANGE),
+    order_hash: toBytes(hashOf(hash)),
     side: "offer",
-    maker: bytesOf(maker),
-    contract_address: bytesOf(addressOf(0xc1)),
+    maker: toBytes(maker),
+    contract_address: toBytes(addressOf(0xc1)),
     quantity: 1,
-    currency_address: bytesOf(CURRENCY),
+    currency_address: toBytes(CURRENCY),
     start_amount: 1,
     end_amount: 1,
     start_time: 0,
     end_time: inAnHour(),
     counter: 0,
-    operator: bytesOf(EXCHANGE),
-    broker: bytesOf(EXCHANGE),
+    operator: toBytes(EXCHANGE),
+    broker: toBytes(EXCHANGE),
     placed_timestamp: 1,
     parameters: "{}",
     signature: Buffer.alloc(1),
@@ -64,7 +65,7 @@ const pass = (seconds: number) =>
 test("who sends an offer or puts one on the chain is asked for at once, then every twelve seconds", async () => {
   await send(1, addressOf(1));
   await send(2, addressOf(1), { token_id: 5 });
-  await send(3, addressOf(3), { currency_address: bytesOf(ZERO) });
+  await send(3, addressOf(3), { currency_address: toBytes(ZERO) });
   await send(4, addressOf(4), { side: "listing" });
   await placeOrder(sql, 5, { side: "offer", maker: OTHER, currency_address: CURRENCY });
   expect(await known()).toEqual([{ maker: addressOf(1), spendable: null }]);
@@ -117,10 +118,10 @@ test("of more than one reading takes everybody has their turn", async () => {
 test("bidders in a currency that takes too long to answer keep nobody else from their turn", async () => {
   const slow = addressOf(0xd1);
   const fundsOfSlow = () =>
-    sql`select distinct spendable::text from offer_funds where currency_address = ${bytesOf(slow)}`;
+    sql`select distinct spendable::text from offer_funds where currency_address = ${toBytes(slow)}`;
   await send(500, OTHER);
-  for (let n = 0; n < 500; n++) await send(n, addressOf(0x1000 + n), { currency_address: bytesOf(slow) });
-  await sql`update offer_funds set checked_at = checked_at - interval '1 minute' where currency_address = ${bytesOf(slow)}`;
+  for (let n = 0; n < 500; n++) await send(n, addressOf(0x1000 + n), { currency_address: toBytes(slow) });
+  await sql`update offer_funds set checked_at = checked_at - interval '1 minute' where currency_address = ${toBytes(slow)}`;
   await expect(read({ untold: slow })).rejects.toThrow(UNTOLD);
   expect(await read({ untold: slow })).toEqual([OTHER]);
   expect(await fundsOfSlow()).toEqual([{ spendable: null }]);

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { createPool } from "../../postgres/pool.ts";
 import { countWaiting, createReadableDatabase, createOnchainTables, useDatabase } from "../../test/database.ts";
 import { countRowsRead } from "../../test/explain.ts";
@@ -30,7 +31,6 @@ beforeEach(async () => {
   `;
 });
 
-const bytes = (hex: Hex) => Buffer.from(hex.slice(2), "hex");
 const claim = (ready: number, due = 0) => claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready, due });
 const idsOf = (tokens: ClaimedToken[]) => tokens.map(({ token_id }) => Number(token_id)).toSorted((a, b) => a - b);
 
@@ -77,7 +77,7 @@ async function update(
 ): Promise<void> {
   await sql`
     insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
-    values (${block}, ${logIndex}, ${bytes(contract)}, ${from ?? null}, ${to ?? null})
+    values (${block}, ${logIndex}, ${toBytes(contract)}, ${from ?? null}, ${to ?? null})
   `;
 }
 
@@ -156,7 +156,7 @@ describe("new tokens", () => {
     // What is known of another chain's token says nothing about this one.
     await sql`
       insert into offchain.token_metadata (chain_id, contract_address, token_id, error_code)
-      values (1, ${bytes(address(1))}, 1, 'revert')
+      values (1, ${toBytes(address(1))}, 1, 'revert')
     `;
     await enqueueTokens(sql, indexedTo(1));
     const tokens = await claim(1);
@@ -494,7 +494,7 @@ describe("turns", () => {
     await storeAll(await claim(50));
     const refresh = (id: number) => sql`
       insert into offchain.token_metadata (chain_id, contract_address, token_id, refresh_requested_at)
-      values (${CHAIN_ID}, ${bytes(address(1))}, ${id}, clock_timestamp())
+      values (${CHAIN_ID}, ${toBytes(address(1))}, ${id}, clock_timestamp())
       on conflict (chain_id, contract_address, token_id) do update set
         awaiting_metadata_update = true,
         refresh_requested_at = excluded.refresh_requested_at
@@ -862,7 +862,7 @@ describe("what contracts say of changes", () => {
   test("of ranges that overlap are walked once", async () => {
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
-      select 2, i, ${bytes(address(1))}, i, power(2::numeric, 256) - 1 - i
+      select 2, i, ${toBytes(address(1))}, i, power(2::numeric, 256) - 1 - i
       from generate_series(0, 999) i
     `;
     for (const [logIndex, from, to] of [
@@ -882,7 +882,7 @@ describe("what contracts say of changes", () => {
   test("come in steps of whole blocks where there are many", async () => {
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
-      select 2, i, ${bytes(address(1))}, i % 2500, i % 2500
+      select 2, i, ${toBytes(address(1))}, i % 2500, i % 2500
       from generate_series(0, 5999) i
     `;
     await update(address(1), { block: 3, from: 5, to: 5 });
@@ -1090,7 +1090,7 @@ describe("what contracts say of changes", () => {
   test("thousands of single updates leave every second place to others", async () => {
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
-      select 2, i, ${bytes(address(1))}, i, i
+      select 2, i, ${toBytes(address(1))}, i, i
       from generate_series(0, 2499) i
     `;
     await enqueueUpdates(sql, indexedTo(2));
@@ -1250,7 +1250,7 @@ describe("whoever waits for a row", () => {
     select token_id::int as id
     from offchain.token_metadata
     where
-      contract_address = ${bytes(contract)}
+      contract_address = ${toBytes(contract)}
       and token_id = ${id}
     for update nowait
   `;
@@ -1270,7 +1270,7 @@ describe("whoever waits for a row", () => {
     // With few rows Postgres reads all of them, with many it uses their keys.
     await sql`
       insert into offchain.token_metadata (chain_id, contract_address, token_id)
-      select ${CHAIN_ID}, ${bytes(address(3))}, generate_series(1, 20000)
+      select ${CHAIN_ID}, ${toBytes(address(3))}, generate_series(1, 20000)
     `;
     await sql`analyze offchain.token_metadata`;
     const letGo = await hold(lockToken(address(1), 2));
@@ -1293,7 +1293,7 @@ describe("whoever waits for a row", () => {
       await sql`
         select
         from offchain.contract_metadata
-        where contract_address = ${bytes(address(1))}
+        where contract_address = ${toBytes(address(1))}
         for update nowait
       `,
     ).toHaveLength(1);
@@ -1306,7 +1306,7 @@ describe("whoever waits for a row", () => {
     const letGo = await hold(
       (tx) => tx`
         insert into offchain.token_metadata (chain_id, contract_address, token_id, refresh_requested_at)
-        values (${CHAIN_ID}, ${bytes(address(3))}, 1, now())
+        values (${CHAIN_ID}, ${toBytes(address(3))}, 1, now())
       `,
     );
     const done = enqueueTokens(sql, indexedTo(2));
@@ -1329,7 +1329,7 @@ describe("whoever waits for a row", () => {
     const memory = () => sql`
       select uri_function, id_form
       from offchain.contract_metadata
-      where contract_address = ${bytes(address(1))}
+      where contract_address = ${toBytes(address(1))}
     `;
     const letGo = await hold((tx) => tx`select from offchain.contract_metadata for update`);
     await storeAll([tokens[0]!], { uriFunction: "uri" });
@@ -1540,7 +1540,7 @@ test("an empty document after a mint is looked at again four times", async () =>
 test("a claim of the head of a long queue reads only what it takes", async () => {
   await sql`
     insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at)
-    select ${CHAIN_ID}, ${bytes(address(1))}, i, case when i % 2 = 0 then i end, now()
+    select ${CHAIN_ID}, ${toBytes(address(1))}, i, case when i % 2 = 0 then i end, now()
     from generate_series(1, 20000) i
   `;
   await sql`analyze offchain.token_metadata`;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { tellTokenStory } from "../../bin/token-story-text.ts";
 import { createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
@@ -102,7 +103,7 @@ async function stateOf(contract: Hex): Promise<State[]> {
       turn,
       fetched_from
     from offchain.token_metadata
-    where contract_address = ${Buffer.from(contract.slice(2), "hex")}
+    where contract_address = ${toBytes(contract)}
     order by token_id
   `;
   return [...rows];
@@ -653,7 +654,7 @@ test("the status comes from counters, and the story of a token tells all", async
 test("contracts tell of themselves: image, description, and a name where they have none on chain", async () => {
   for (const number of [21, 22, 23]) await mint(sql, { contract: address(number), tokens: [1], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
-  await sql`update offchain.contract_metadata set name = 'On chain' where contract_address = ${Buffer.from(address(22).slice(2), "hex")}`;
+  await sql`update offchain.contract_metadata set name = 'On chain' where contract_address = ${toBytes(address(22))}`;
   const document = {
     name: "In the document",
     description: "Long.",
@@ -710,7 +711,7 @@ describe("a contract's document that changes", () => {
     document = to;
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
-      values (${block}, 0, ${Buffer.from(contract.slice(2), "hex")})
+      values (${block}, 0, ${toBytes(contract)})
     `;
     await enqueueUpdates(sql, indexedTo(block));
   };
@@ -836,7 +837,7 @@ describe("a contract's document that changes", () => {
 
 describe("a contract that has no document yet", () => {
   const contract = address(25);
-  const bytes = Buffer.from(contract.slice(2), "hex");
+  const bytes = toBytes(contract);
   const state = async () => {
     const [row] = await sql<{ description: string; code: string | null; attempts: number; due_in: number | null }[]>`
       select
@@ -958,7 +959,7 @@ describe("after an update that the node doesn't show yet", () => {
     const [from, to] = { token: [1, 1], range: [0, 9], contract: [null, null] }[kind] as [number | null, number | null];
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
-      values (${++block}, 0, ${Buffer.from(contract.slice(2), "hex")}, ${from}, ${to})
+      values (${++block}, 0, ${toBytes(contract)}, ${from}, ${to})
     `;
     await enqueueUpdates(sql, indexedTo(block));
     await walkRanges(sql, { chainId: CHAIN_ID });

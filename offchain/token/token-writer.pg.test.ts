@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { toBytes } from "../bytea.ts";
 import { countWaiting, createReadableDatabase, useDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { emptyNormalized } from "../document/normalize.ts";
@@ -53,7 +54,7 @@ test("what comes once it is closed is nobody's: it was given back", async () => 
   const rows = await sql`
     select stored_claim, attempts
     from offchain.token_metadata
-    where contract_address = ${Buffer.from(address(2).slice(2), "hex")}
+    where contract_address = ${toBytes(address(2))}
   `;
   expect(rows).toEqual([
     { stored_claim: 0, attempts: 1 },
@@ -81,7 +82,7 @@ test("a failure that can't be written stands in nobody's way", async () => {
   const rows = await sql`
     select token_id, awaiting_metadata_update as is_awaited
     from offchain.token_metadata
-    where contract_address = ${Buffer.from(address(3).slice(2), "hex")}
+    where contract_address = ${toBytes(address(3))}
     order by token_id
   `;
   expect(rows).toEqual([
