@@ -284,6 +284,7 @@ describe.each(["", "/testnet"])("errors under %j", (prefix) => {
   });
 });
 
+const ADDRESS_EXPECTED = "Expected 0x and 40 hex digits.";
 const ORDER = { offerer: ALICE, zone: addressOf(0), consideration: [] };
 test.each([
   [
@@ -326,6 +327,21 @@ test.each([
     status: 400,
     body: { type: "invalid_request", message },
   });
+});
+
+test.each([
+  [`/v1/owners/${ALICE}/tokens?contract_address=`, `Address "" is invalid. ${ADDRESS_EXPECTED} (contract_address)`],
+  [
+    `/v1/owners/${ALICE}/tokens?contract_address=${APES}&contract_address=${APES}`,
+    "Address is given 2 times. Expected once. (contract_address)",
+  ],
+  [`/marketplace/portfolio/${ALICE}?collection=apes`, `Address "apes" is invalid. ${ADDRESS_EXPECTED} (collection)`],
+  ["/v1/owners/ada/tokens", `Address "ada" is invalid. ${ADDRESS_EXPECTED} (account_address)`],
+  // The message begins with the name.
+  ["/marketplace/collections/apes/1", `Address "apes" is invalid. ${ADDRESS_EXPECTED}`],
+  ["/v1/contracts?limit=x", 'limit "x" is invalid. Expected a whole number from 1 to 250.'],
+])("%s is told which parameter is wrong", async (on, message) => {
+  expect(await send({ on })).toMatchObject({ status: 400, body: { type: "invalid_request", message } });
 });
 
 test("a body of exactly 1,048,576 bytes is read, one more is not", async () => {

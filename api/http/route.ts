@@ -118,15 +118,18 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid(issue ? `${issue.message}${placeOf(issue.path)}` : "The request is invalid.");
+  throw invalid(issue ? `${issue.message}${placeOf(issue)}` : "The request is invalid.");
 }
 
-/** The place of a value within a body, where its name alone isn't clear: ` (tokens[0].token_id)`. */
-function placeOf(path: readonly PropertyKey[]): string {
-  if (path.length < 2) return "";
+/** The place of a value: ` (tokens[0].token_id)`, ` (contract_address)`. None where the message begins with its name. */
+function placeOf({ path, message }: z.core.$ZodIssue): string {
+  if (path.length < 2 && inWords(message).startsWith(inWords(path.map(String).join("")))) return "";
   const steps = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`));
   return ` (${steps.join("").slice(1)})`;
 }
+
+/** A name as messages have it: `token_id` is "Token id". */
+const inWords = (text: string) => text.toLowerCase().replaceAll("_", " ");
 
 /** The query parameters: texts, or arrays where a parameter is repeated. */
 function queryOf(c: Context<Env>): Record<string, string | string[]> {
