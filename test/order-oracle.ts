@@ -134,7 +134,8 @@ export const listingsOf = (world: World, token: Token): Standing[] =>
         Number(isNative(b)) - Number(isNative(a)) ||
         compare(priceOf(a), priceOf(b)) ||
         compare(a.placed_timestamp, b.placed_timestamp) ||
-        compare(a.order_hash, b.order_hash),
+        compare(a.order_hash, b.order_hash) ||
+        compare(a.exchange_address, b.exchange_address),
     );
 
 const isHeld = ({ owner, balances }: Token) =>
@@ -156,7 +157,8 @@ export const offersOf = (world: World, token: Token): Standing[] =>
       (isNative(a) ? 0 : compare(a.currency_address, b.currency_address)) ||
       compare(leftForOne(b), leftForOne(a)) ||
       compare(a.placed_timestamp, b.placed_timestamp) ||
-      compare(a.order_hash, b.order_hash),
+      compare(a.order_hash, b.order_hash) ||
+      compare(a.exchange_address, b.exchange_address),
   );
 
 const standingOffers = (world: World, token: Token): Standing[] =>

@@ -149,7 +149,17 @@ export function randomWorld(random: Random): World {
     filled: chance(15) ? pick([1n, one.quantity - 1n, one.quantity]) : 0n,
     order: isKnown ? one : undefined,
   });
-  const onChain = Array.from({ length: 150 }, (_, n) => order(n));
+  const elsewhere = (one: Order) => ({ ...one, exchange_address: one.exchange_address === SEAPORT ? ZORA : SEAPORT });
+  const placed = Array.from({ length: 150 }, (_, n) => order(n));
+  // Two exchanges may have orders with one hash, as Zora's modules have for one token: with the same price or another.
+  const twins = placed
+    .filter(() => chance(15))
+    .map((one) => {
+      const unit_price = one.unit_price && one.unit_price + BigInt(random(3));
+      const amount = unit_price && unit_price * one.quantity;
+      return { ...elsewhere(one), unit_price, ...(amount && { start_amount: amount, end_amount: amount }) };
+    });
+  const onChain = [...placed, ...twins];
   const signed = Array.from({ length: 150 }, (_, n) => ({
     ...order(1000 + n),
     counter: BigInt(random(8) === 0 ? 3 : 0),
@@ -168,7 +178,6 @@ export function randomWorld(random: Random): World {
     block_number: 1 + (n >> 2),
     log_index: n & 3,
   }));
-  const elsewhere = (one: Order) => ({ ...one, exchange_address: one.exchange_address === SEAPORT ? ZORA : SEAPORT });
   return {
     tokens,
     // Some of the signed ones were put on chain too, of some it is only known what became of them; and an order may be

@@ -139,7 +139,7 @@ async function loadListed(
     for (const row of await listOrderbookTokens(sql, { ...moment, tokens })) bests.set(row.token_id, row);
     for (const { token_id, key } of listings) {
       const row = bests.get(token_id);
-      if (row?.order_hash === key[2]) found.push({ row, key });
+      if (row?.order_hash === key[2] && row.exchange_address === key[3]) found.push({ row, key });
     }
     after = listings.at(-1)?.key ?? after;
     isEnd = listings.length < LISTINGS;

@@ -548,9 +548,9 @@ describe("long and large things", () => {
     const apes = addressOf(0x5a1e);
     const main = inserter(api.sql);
     await main.contract(apes, { block_number: 7 });
-    const list = (id: number, price: string | null, hash: number) =>
+    const list = (id: number, price: string | null, hash: number, exchange = 1) =>
       api.sql`insert into onchain_mainnet.trade_order ${api.sql({
-        exchange_address: toBytes(addressOf(1)),
+        exchange_address: toBytes(addressOf(exchange)),
         order_hash: toBytes(hashOf(hash)),
         marketplace: "seaport",
         is_open: true,
@@ -572,11 +572,16 @@ describe("long and large things", () => {
         updated_timestamp: 1_600_000_000,
         broker: toBytes(BOB),
       })}`;
-    // From the second half on the price falls by id; every tenth is also listed dearer; two change with time.
+    // From the second half on the price falls by id; every tenth is also listed dearer; two change with time. Every
+    // seventh is also listed elsewhere under the same hash, for more and for the same.
     for (let id = 1; id <= 60; id += 1) {
       await main.token(apes, id, { owner: ALICE });
       await list(id, id > 58 ? null : String(1000 - id), 0x100 + id);
       if (id % 10 === 0) await list(id, "5000", 0x900 + id);
+      if (id % 7 === 0) {
+        await list(id, "6000", 0x100 + id, 2);
+        await list(id, String(1000 - id), 0x100 + id, 3);
+      }
     }
     const { found, pages } = await walk(
       `${collection(apes)}/listed`,

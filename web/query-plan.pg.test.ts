@@ -74,7 +74,7 @@ test.each<[string, Parameters<typeof explain>[1]]>([
       listListings(sql, {
         ...moment,
         contractAddress: CONTRACT,
-        after: ["fixed", "5000000000000000000", `0x${"00".repeat(32)}`],
+        after: ["fixed", "5000000000000000000", `0x${"00".repeat(32)}`, `0x${"00".repeat(20)}`],
         limit: LIMIT,
       }),
   ],

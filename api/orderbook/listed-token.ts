@@ -8,15 +8,18 @@ import { type Condition, type Moment, momentParameters, openOnChain, openSigned 
 /** Fixed prices in the chain's own currency come first, then prices that change or are in another currency. */
 const PHASES = ["fixed", "other"] as const;
 
-/** A listing's place in the list: phase, price of one unit (0 in phase `other`), hash of the order. */
-export type ListedKey = [phase: (typeof PHASES)[number], unitPrice: string, orderHash: string];
+/**
+ * A listing's place in the list: phase, price of one unit (0 in phase `other`), hash and exchange of the order. Two
+ * exchanges may have orders with one hash, as Zora's modules have for one token.
+ */
+export type ListedKey = [phase: (typeof PHASES)[number], unitPrice: string, orderHash: string, exchangeAddress: string];
 
 type ListedRow = { token_id: string; key: ListedKey };
 
 /**
  * Listings of a contract's tokens that could be filled now, the cheapest first. A token with several listings appears
- * several times; its best one is the `order_hash` of its `OrderbookRow`. Finding the best one here took twenty times as
- * long.
+ * several times; its best one has the `order_hash` and the `exchange_address` of its `OrderbookRow`. Finding the best one
+ * here took twenty times as long.
  */
 export async function listListings(
   sql: Sql,
@@ -32,9 +35,9 @@ export async function listListings(
 }
 
 /**
- * $1: rows, $4: contract. The page starts after the order with hash $5 and, in phase `fixed`, price $6. Each side is
- * ordered by `first` alone, for which an index has the order: where few rows are expected, the planner would rather sort
- * them all by the hash, too, and look all of 50,000 up for a page of 50.
+ * $1: rows, $4: contract. The page starts after the order with hash $5 at exchange $6 and, in phase `fixed`, price $7.
+ * Each side is ordered by `first` alone, for which an index has the order: where few rows are expected, the planner would
+ * rather sort them all by the hash, too, and look all of 50,000 up for a page of 50.
  */
 function listingsOf(isOfPhase: Condition, [first, ...others]: [string, ...string[]]): string {
   const sides = [openOnChain, openSigned].map(
@@ -43,7 +46,8 @@ function listingsOf(isOfPhase: Condition, [first, ...others]: [string, ...string
         select
           trade_order.token_id,
           trade_order.unit_price,
-          trade_order.order_hash
+          trade_order.order_hash,
+          trade_order.exchange_address
         from (
           ${orders(
             (table) => `
@@ -64,7 +68,8 @@ function listingsOf(isOfPhase: Condition, [first, ...others]: [string, ...string
     select
       listed.token_id,
       listed.unit_price,
-      '0x' || encode(listed.order_hash, 'hex') as order_hash
+      '0x' || encode(listed.order_hash, 'hex') as order_hash,
+      '0x' || encode(listed.exchange_address, 'hex') as exchange_address
     from (${sides.join("union all")}) as listed
     order by ${[first, ...others].join(", ")}
     limit $1
@@ -74,20 +79,21 @@ function listingsOf(isOfPhase: Condition, [first, ...others]: [string, ...string
 const LISTINGS = {
   fixed: listingsOf(
     (table) => `
-      ${table}.unit_price >= $6
-      and (${table}.unit_price, ${table}.order_hash) > ($6, $5)
+      ${table}.unit_price >= $7
+      and (${table}.unit_price, ${table}.order_hash, ${table}.exchange_address) > ($7, $5, $6)
       and ${isNative(table)}
     `,
-    ["unit_price", "order_hash"],
+    ["unit_price", "order_hash", "exchange_address"],
   ),
   other: listingsOf(
     (table) => `
       case
-        when ${table}.order_hash > $5 then ${table}.unit_price is null or not ${isNative(table)}
+        when (${table}.order_hash, ${table}.exchange_address) > ($5, $6)
+          then ${table}.unit_price is null or not ${isNative(table)}
         else false
       end
     `,
-    ["order_hash"],
+    ["order_hash", "exchange_address"],
   ),
 };
 
@@ -106,16 +112,14 @@ async function listPhase(
     limit: number;
   },
 ): Promise<ListedRow[]> {
-  const [, price = "-1", hash = "0x"] = after ?? [];
-  const parameters = [limit, ...momentParameters(moment), toBytes(contractAddress), toBytes(hash)];
-  const rows = await sql.unsafe<{ token_id: string; unit_price: string | null; order_hash: string }[]>(
-    LISTINGS[phase],
-    phase === "fixed" ? [...parameters, price] : parameters,
-    { prepare: true },
-  );
-  return rows.map(({ token_id, unit_price, order_hash }) => ({
+  const [, price = "-1", hash = "0x", exchange = "0x"] = after ?? [];
+  const parameters = [limit, ...momentParameters(moment), ...[contractAddress, hash, exchange].map(toBytes)];
+  const rows = await sql.unsafe<
+    { token_id: string; unit_price: string | null; order_hash: string; exchange_address: string }[]
+  >(LISTINGS[phase], phase === "fixed" ? [...parameters, price] : parameters, { prepare: true });
+  return rows.map(({ token_id, unit_price, order_hash, exchange_address }) => ({
     token_id,
-    key: [phase, phase === "fixed" ? (unit_price ?? "0") : "0", order_hash],
+    key: [phase, phase === "fixed" ? (unit_price ?? "0") : "0", order_hash, exchange_address],
   }));
 }
 

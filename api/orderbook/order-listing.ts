@@ -167,7 +167,8 @@ export const withListings = ({
       is_native desc,
       current_price,
       placed_timestamp,
-      order_hash
+      order_hash,
+      exchange_address
   )
 `;
 

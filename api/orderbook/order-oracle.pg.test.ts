@@ -82,10 +82,12 @@ function expectedOf(world: World, token: Token) {
 /** A listing's place in the list of its contract: fixed prices in the chain's own currency come first. */
 const keyOf = (order: Standing): ListedKey =>
   order.unit_price !== null && isNative(order)
-    ? ["fixed", order.unit_price.toString(), order.order_hash]
-    : ["other", "0", order.order_hash];
-const compareKeys = ([phase, price, hash]: ListedKey, [otherPhase, otherPrice, otherHash]: ListedKey) =>
-  phase.localeCompare(otherPhase) || Number(price) - Number(otherPrice) || hash.localeCompare(otherHash);
+    ? ["fixed", order.unit_price.toString(), order.order_hash, order.exchange_address]
+    : ["other", "0", order.order_hash, order.exchange_address];
+const compareKeys = ([phase, price, ...place]: ListedKey, [otherPhase, otherPrice, ...otherPlace]: ListedKey) =>
+  phase.localeCompare(otherPhase) ||
+  Number(price) - Number(otherPrice) ||
+  place.join().localeCompare(otherPlace.join());
 
 /** Page size, so small that a list has several pages. */
 const LIMIT = 4;

@@ -54,7 +54,7 @@ export const ORDERBOOK_ROW = `
   coalesce(${hex("current_owner")}, '') as owner,
   token.held,
   ${UPDATED_TIMESTAMP} as updated_timestamp,
-  ${["order_hash", "maker", "broker", "currency_address"].map((name) => `case when token.is_listed then ${hex(name)} end as ${name}`).join(", ")},
+  ${["exchange_address", "order_hash", "maker", "broker", "currency_address"].map((name) => `case when token.is_listed then ${hex(name)} end as ${name}`).join(", ")},
   case when token.is_listed then ${firstPlaced("token")} end as placed_timestamp,
   ${TERMS.map((name) => `case when token.is_listed then token.${name} end as ${name}`).join(", ")}
 `;

@@ -69,6 +69,7 @@ type TokenColumns = {
   updated_timestamp: number;
 };
 type ListingColumns = {
+  exchange_address: string;
   order_hash: string;
   marketplace: string;
   maker: string;

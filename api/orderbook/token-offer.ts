@@ -92,7 +92,8 @@ const OFFERS = `
     case when not ${isNative("offer")} then offer.currency_address end,
     div(offer.amount, offer.quantity) desc,
     offer.placed_timestamp,
-    offer.order_hash
+    offer.order_hash,
+    offer.exchange_address
   limit ${MAX_ROWS}
 `;
 
