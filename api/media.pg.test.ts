@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
@@ -94,6 +96,21 @@ test("what isn't there or isn't a key is 404, other methods 405", async () => {
   for (const name of ["x", "..%2F..%2Fapi.key", `${"0".repeat(64)}.png`, `${"0".repeat(64)}.svg%00`])
     expect((await get(`/media/${name}`)).status, name).toBe(404);
   expect((await get(`/media/${key}`, {}, "DELETE")).status).toBe(405);
+});
+
+test("a file that can't be opened is 503, whatever is asked of it", async () => {
+  const unreadable = `${"ab".repeat(32)}.png`;
+  const path = join(dataDir, "media", "ab", unreadable);
+  await mkdir(dirname(path), { recursive: true });
+  // A socket is there and opens for nobody, also not for root, who may read everything.
+  const shortPath = join(dataDir, "socket");
+  const server = createServer().listen(shortPath);
+  await once(server, "listening");
+  await rename(shortPath, path);
+  const asked = [await get(`/media/${unreadable}`), await get(`/media/${unreadable}`, {}, "HEAD")];
+  asked.push(await get(`/media/${unreadable}`, { "if-none-match": "*" }));
+  expect(asked.map(({ status }) => status)).toEqual([503, 503, 503]);
+  server.close();
 });
 
 test("a body that the S3 store breaks off is cut for the client too, and told in the log alone", async () => {

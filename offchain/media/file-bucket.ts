@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -28,8 +27,12 @@ export function createFileBucket(directory: string): Bucket {
       await flush(dirname(pathOf(key)));
     },
     size: (key) => sizeOf(pathOf(key)),
-    read: async (key, { start, end }) =>
-      end < start ? createReadStream(pathOf(key)) : createReadStream(pathOf(key), { start, end }),
+    // Opened before there is a stream: one that is given up while it opens its file by itself would end the process where
+    // that fails.
+    async read(key, { start, end }) {
+      const file = await open(pathOf(key));
+      return file.createReadStream(end < start ? {} : { start, end });
+    },
   };
 }
 
