@@ -157,6 +157,29 @@ test("what an S3 store can't take at once is sent again, whole", async () => {
   await origin.close();
 });
 
+test("a store that closes a kept connection just as it is used is asked once more", async () => {
+  const objects = new Map<string, Buffer>();
+  const used = new WeakSet<object>();
+  await using origin = await serveOrigin((request, response) => {
+    if (used.has(request.socket)) return void request.socket.resetAndDestroy();
+    used.add(request.socket);
+    void buffer(request).then((body) => {
+      if (request.method === "PUT") objects.set(request.url!, body);
+      const object = objects.get(request.url!);
+      response.writeHead(object ? 200 : 404, { etag: '"a"', "content-length": object?.length ?? 0 });
+      response.end(request.method === "GET" ? object : undefined);
+    });
+  });
+  const store = createMediaStore({
+    dataDir: directory,
+    mediaStore: "s3",
+    s3: { ...S3_KEYS, endpoint: origin.url },
+  });
+  expect(await save(store, CONTENT)).toBe(KEY);
+  expect(await buffer(await streamOf(store, KEY))).toEqual(CONTENT);
+  expect(await store.has(KEY)).toBe(true);
+});
+
 test("what stands before a store and compresses changes no size", async () => {
   const received = new Map<string, Buffer>();
   const origin = await serveOrigin((request, response) => {

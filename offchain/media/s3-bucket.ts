@@ -1,8 +1,9 @@
 import { openAsBlob } from "node:fs";
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AwsClient } from "aws4fetch";
 import type { Config } from "../../config.ts";
-import { networkFailure } from "../fetch/failure.ts";
+import { networkFailure, RESET } from "../fetch/failure.ts";
 import type { Bucket } from "./file-bucket.ts";
 import { mimeTypeOfExtension } from "./media-type.ts";
 
@@ -12,6 +13,11 @@ import { mimeTypeOfExtension } from "./media-type.ts";
  */
 const ANSWER_WITHIN_MS = 10_000;
 const TAKE_WITHIN_MS = 120_000;
+/**
+ * A store, or what stands before it, may close a kept connection just as it is used. It is asked once more, a moment
+ * later: others that it closes at the same time are known by then to be closed.
+ */
+const RESET_PAUSE_MS = 50;
 
 /** The variable to set right, by the error code of the store. Other codes are of the moment, or of a wrong clock. */
 const VARIABLES: Record<string, string> = {
@@ -61,7 +67,12 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
     );
     try {
       const request = { ...init, method, redirect: "manual", signal: silence.signal } as const;
-      const response = await client.fetch(urlOf(key), request);
+      const attempt = () => client.fetch(urlOf(key), request);
+      const response = await attempt().catch(async (error: unknown) => {
+        if (networkFailure(error, { host }).code !== RESET) throw error;
+        await sleep(RESET_PAUSE_MS);
+        return attempt();
+      });
       // The body of an error is short, and arrives within the same time.
       return response.ok ? response : new Response((await response.text()) || null, response);
     } catch (error) {
