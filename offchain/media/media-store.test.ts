@@ -5,7 +5,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { supportedMimeTypes } from "file-type";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { findFreePort } from "../../indexer/free-port.ts";
@@ -17,6 +20,9 @@ import { parseRange } from "./byte-range.ts";
 import { mediaHeaders } from "./media-headers.ts";
 import { createMediaStore, isMediaKey, type MediaStore } from "./media-store.ts";
 import { isMediaType, sniffMediaType } from "./media-type.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 type S3rver = new (options: object) => { run: () => Promise<unknown>; close: () => Promise<void> };
 
@@ -178,6 +184,34 @@ test("a store that closes a kept connection just as it is used is asked once mor
   expect(await save(store, CONTENT)).toBe(KEY);
   expect(await buffer(await streamOf(store, KEY))).toEqual(CONTENT);
   expect(await store.has(KEY)).toBe(true);
+});
+
+/** What a collection finds unused is given back in later turns. */
+async function bytesInMemory(): Promise<number> {
+  for (let turn = 0; turn < 3; turn++) {
+    collectGarbage();
+    await setImmediate();
+  }
+  return process.memoryUsage().arrayBuffers;
+}
+
+test("of a film that is sent to an S3 store no copy is in memory", async () => {
+  const size = 50 * 2 ** 20;
+  const received = Promise.withResolvers<() => void>();
+  await using origin = await serveOrigin((request, response) => {
+    if (request.method === "HEAD") return void response.writeHead(404).end();
+    // All of it has come, and isn't answered yet.
+    request.resume().once("end", () => received.resolve(() => response.writeHead(200, { etag: '"a"' }).end()));
+  });
+  const store = createMediaStore({ dataDir: directory, mediaStore: "s3", s3: { ...S3_KEYS, endpoint: origin.url } });
+  const writer = store.createWriter();
+  for (let at = 0; at < size; at += 2 ** 20) await writer.write(Buffer.alloc(2 ** 20));
+  const before = await bytesInMemory();
+  const kept = writer.keep("mp4");
+  const answer = await received.promise;
+  expect((await bytesInMemory()) - before).toBeLessThan(size / 2);
+  answer();
+  expect(await kept).toMatch(/mp4$/);
 });
 
 test("what stands before a store and compresses changes no size", async () => {
