@@ -34,7 +34,9 @@ type Received = {
 /** Titles of pages by which servers say that there is nothing, and messages that PHP writes in place of a document. */
 const ERROR_PAGE = new RegExp(
   [
-    "<title>[^<]*(?:404|403|500|502|503|not found|error|forbidden|denied|unavailable|maintenance|just a moment|attention required|index of|account suspended|domain (?:is |has )?(?:expired|parked|for sale)|is for sale|welcome to nginx|default (?:web ?site )?page)",
+    // A status stands at the start, or behind the site's name. A number elsewhere is mostly the token's.
+    "<title>(?:[^<]*\\|)?\\s*(?:403|404|500|502|503|504)\\b",
+    "<title>[^<]*(?:not found|error|forbidden|denied|unavailable|bad gateway|gateway time-?out|too many requests|maintenance|just a moment|attention required|index of|account suspended|domain (?:is |has )?(?:expired|parked|for sale)|is for sale|welcome to nginx|default (?:web ?site )?page)",
     "^\\s*<br ?/?>\\s*<b>(?:warning|notice|deprecated|(?:fatal|parse) error)</b>",
   ].join("|"),
   "i",

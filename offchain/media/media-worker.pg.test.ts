@@ -587,6 +587,22 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "not_media", attempts: 1 });
   });
 
+  test.each([
+    ["404 Not Found", false],
+    ["404", false],
+    ["504 Gateway Time-out", false],
+    ["example.com | 504: Gateway time-out", false],
+    ["429 Too Many Requests", false],
+    ["Art #404", true],
+    ["Art 15004", true],
+    ["5000", true],
+  ])("a page with the title %s is an animation: %s", async (title, isAnimation) => {
+    const page = `<!doctype html><html><title>${title}</title><canvas></canvas></html>`;
+    pages["/page"] = page;
+    const { token } = await fetchAll({ token: { name: "n", animation_url: `${origin.url}/page` } });
+    expect(token).toMatchObject({ animation_key: isAnimation ? keyOf(page, "html") : "" });
+  });
+
   test("a page where a link names a file of film is none, and no animation", async () => {
     const page = "<!doctype html><html><title>Our project</title><div id=app></div></html>";
     await fetcher.close();
