@@ -146,6 +146,14 @@ export async function listOfChain(sql: Sql, chain: Chain): Promise<Deployment[]>
   return deployments.filter((deployment) => isOfChain(deployment, chain));
 }
 
+/** The deployments of a network that are of chains with other ids. */
+export async function listOfOtherChains(
+  sql: Sql,
+  { network, chainId }: { network: Network; chainId: number },
+): Promise<Deployment[]> {
+  return list(sql, sql`network = ${network} and chain_id <> ${chainId}`);
+}
+
 /** Notes up to where a deployment's blocks are final. */
 export async function noteFinalized(
   sql: Sql,

@@ -14,6 +14,7 @@ import {
   findDeployment,
   findPublished,
   isOfChain,
+  listOfOtherChains,
 } from "./deployment.ts";
 import { type DeploymentRunner, runDeployment } from "./deployment-runner.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -178,8 +179,9 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
     }
     // Another version has noticed a deep reorg: ours was made of the blocks that are gone, too.
     if (found.is_abandoned) return undefined;
-    if (last && last.chain_id !== chain.chainId) await publisher.hide(last);
-    else if (last && last.fingerprint !== fingerprint) await publisher.adapt(last);
+    // Not the published one alone: readers may see one that was never complete.
+    for (const other of await listOfOtherChains(sql, { network, chainId: chain.chainId })) await publisher.hide(other);
+    if (last?.chain_id === chain.chainId && last.fingerprint !== fingerprint) await publisher.adapt(last);
     const newest = found.history_block === null ? await begin(found) : found;
     if (untilPublished && published?.schema_name === untilPublished.schema_name) {
       await publisher.settled();

@@ -48,8 +48,9 @@ export function createPublisher(
   const prune = createPruning(sql, { config });
   let publishError: Error | undefined;
   /** Schemas of the deployments for which these were done. */
-  const done: { adapted?: string; hidden?: string; previewed?: string; shown?: string; indexed?: string | undefined } =
-    {};
+  const done: { adapted?: string; previewed?: string; shown?: string; indexed?: string | undefined } = {};
+  /** Schemas that readers saw until they were hidden: once, so that two indexers don't take turns. */
+  const hidden = new Set<string>();
   let indexesFailedAt = -Infinity;
 
   const completeWhenCaughtUp = async (newest: Deployment, published: Deployment | undefined) => {
@@ -87,8 +88,8 @@ export function createPublisher(
       if (await preview(sql, other)) done.adapted = other.schema_name;
     },
     hide: async (other) => {
-      if (done.hidden === other.schema_name || background.isBusy()) return;
-      if (!(await isShown(sql, other)) || (await unlessBusy(unpublish(sql, other)))) done.hidden = other.schema_name;
+      if (hidden.has(other.schema_name) || background.isBusy() || !(await isShown(sql, other))) return;
+      if (await unlessBusy(unpublish(sql, other))) hidden.add(other.schema_name);
     },
     step: async ({ newest, published, position }) => {
       if (publishError) throw publishError;
