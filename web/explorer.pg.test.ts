@@ -218,6 +218,14 @@ test("a page from which everything has gone says so of itself alone, and leads t
   await clearOrders(api.sql);
 });
 
+test("no page of an account's events leads to one without any", async () => {
+  const calm = addressOf(0xca13);
+  for (let n = 0; n < 50; n += 1) await inserter(api.sql).event(APES, 2, [70_000 + n, 0, 0], { to: calm });
+  const { found, pages } = await walk(`/explorer/account/mainnet/${calm}/events`, /title="Block (\d+),/g);
+  expect([found.length, pages]).toEqual([50, 2]);
+  await api.sql`delete from onchain_mainnet.token_event where to_address = ${toBytes(calm)}`;
+});
+
 test("an account is the same on another network, one link away", async () => {
   const pathOn = (network: string) => `/explorer/account/${network}/${ALICE}/events`;
   const { html } = await open(pathOn("mainnet"));

@@ -39,12 +39,12 @@ export async function listAccountEvents(
       or looked_at.to_address = ${account}
     )
   `;
-  const [rows, end] = await Promise.all([
-    listInWindow(sql, { chainId, before, limit }, isOfAccount),
+  const [found, end] = await Promise.all([
+    listInWindow(sql, { chainId, before, limit: limit + 1 }, isOfAccount),
     findWindowEnd(sql, before),
   ]);
-  const last = rows.at(-1);
-  return { rows, next: rows.length === limit && last ? eventRowKey(last) : end };
+  const rows = found.slice(0, limit);
+  return { rows, next: found.length > limit ? eventRowKey(rows.at(-1)!) : end };
 }
 
 const windowOf = (sql: Sql, before: EventKey) => sql`
