@@ -233,6 +233,14 @@ test("an account is the same on another network, one link away", async () => {
   expect(html).not.toContain(">on mainnet</a>");
 });
 
+test("a token that nobody holds any more says so among those of its collection, whatever its standard", async () => {
+  const burned = async (address: string) =>
+    [...(await open(collection(address))).html.matchAll(/<li data-key="[^/"]*\/(\d+)">[^]*?<\/li>/g)]
+      .filter(([card]) => textOf(card).includes("burned"))
+      .map(([, id]) => id);
+  expect([await burned(APES), await burned(ITEMS)]).toEqual([["2"], ["8"]]);
+});
+
 test("addresses and transactions lead to the chain's block explorer", async () => {
   await inserter(api.sql).event(APES, 1, [44, 0, 0], { to: ALICE });
   const linksOf = async (path: string) =>

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { Network } from "../config.ts";
 import type { Html } from "./html.ts";
 import { accountPath } from "./path.ts";
-import { isZero, oneLine, shorten } from "./text.ts";
+import { isNobody, oneLine, shorten } from "./text.ts";
 
 const MAX_SHOWN = 120;
 
@@ -24,7 +24,7 @@ export function renderForeignLink(link: string): Html {
  * A link to an account with its shortened address; the title has the whole one. The zero address is shown as nobody.
  */
 export function renderAccount(address: string, { network }: { network: Network }): Html {
-  if (address === "" || isZero(address)) return html`<span class="muted">nobody</span>`;
+  if (isNobody(address)) return html`<span class="muted">nobody</span>`;
   return html`<a class="hex" href="${accountPath({ network, account_address: address })}" title="${address}"
     >${shorten(address)}</a
   >`;

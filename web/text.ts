@@ -31,6 +31,9 @@ export const formatNumber = (value: number) => short.format(value);
 /** Whether an address is the zero address. */
 export const isZero = (address: string) => address === zeroAddress;
 
+/** Whether an owner is nobody: the zero address, or empty where no unit of an ERC-1155 token is left. */
+export const isNobody = (address: string) => address === "" || isZero(address);
+
 /** 0x1234…abcd */
 export const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);
 

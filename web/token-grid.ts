@@ -7,7 +7,7 @@ import type { Html } from "./html.ts";
 import { tokenPath } from "./path.ts";
 import { renderThumbnail } from "./picture.ts";
 import type { Reader } from "./reader.ts";
-import { isZero, oneLine, renderUnits, shortenId } from "./text.ts";
+import { isNobody, oneLine, renderUnits, shortenId } from "./text.ts";
 
 /** A token of a grid, with its listing and how many units are held where these are known. */
 export type GridToken = TokenKey & { balance?: string } & (
@@ -47,7 +47,7 @@ export function renderTokenGrid(
 }
 
 function renderFacts(token: GridToken, { chainId }: { chainId: number }): Html | string {
-  if (token.owner !== undefined && isZero(token.owner)) return "burned";
+  if (token.owner !== undefined && isNobody(token.owner)) return "burned";
   const { balance } = token;
   const units = balance !== undefined && balance !== "1" ? html`× ${renderUnits(balance)}` : "";
   if (typeof token.order_hash !== "string") return units;
