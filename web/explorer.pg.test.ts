@@ -669,6 +669,24 @@ describe("what many sell", () => {
   });
 });
 
+test("what an account sells of hidden contracts takes no place on a page", async () => {
+  const seller = addressOf(0x5e11e5);
+  const path = `/explorer/account/mainnet/${seller}/listed`;
+  const boats = addressOf(0xb0a76);
+  const main = inserter(api.sql);
+  await main.contract(boats, { block_number: 13 });
+  const sell = async (address: string, id: number, hash: number) => {
+    await main.token(address, id, { owner: seller });
+    await placeOrder(api.sql, hash, { maker: seller, contract_address: address, token_id: String(id), operator: null });
+  };
+  for (let id = 500; id < 530; id += 1) await sell(COINS, id, id);
+  expect(textOf((await open(path)).html)).toContain("It sells nothing now.");
+  await sell(boats, 1, 530);
+  const { found, pages } = await walk(path, /<li data-key="([^"]*)"/g);
+  expect([found, pages]).toEqual([[`${boats}/1`], 1]);
+  await clearOrders(api.sql);
+});
+
 test("a listing that ends after the last date that a program knows never ends", async () => {
   for (const [n, end_time] of [8_640_000_000_001, 2 ** 48 - 1, Number.MAX_SAFE_INTEGER].entries()) {
     await placeOrder(api.sql, 0x710 + n, { operator: null, end_time });

@@ -1,9 +1,10 @@
 import type { Sql } from "postgres";
 import { toBytes } from "../../offchain/bytea.ts";
 import { BEFORE_ANY_ADDRESS } from "../sql/database.ts";
+import { isShownText } from "../token/contract.ts";
 import { isNative } from "./native-currency.ts";
 import { isFillable, JOIN_TOKEN } from "./order-rule.ts";
-import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
+import { CHAIN, type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
 
 /** Fixed prices in the chain's own currency come first, then prices that change or are in another currency. */
 const PHASES = ["fixed", "other"] as const;
@@ -140,7 +141,9 @@ const accountListings = [openOnChain, openSigned].map(
         )}
       ) as trade_order
       ${JOIN_TOKEN}
-      where ${isFillable("trade_order", "token")}
+      where
+        ${isFillable("trade_order", "token")}
+        and ${isShownText({ chainId: CHAIN, contractAddress: "trade_order.contract_address" })}
       order by
         trade_order.contract_address,
         trade_order.token_id
@@ -169,7 +172,7 @@ const ACCOUNT_LISTINGS = `
     listed.token_id
 `;
 
-/** Tokens that an account has on sale, by contract and id. `after`: the last token of the page before. */
+/** Tokens that an account has on sale, by contract and id, without those of hidden contracts. `after`: the last token of the page before. */
 export async function listAccountListings(
   sql: Sql,
   {
