@@ -226,6 +226,15 @@ test("no page of an account's events leads to one without any", async () => {
   await api.sql`delete from onchain_mainnet.token_event where to_address = ${toBytes(calm)}`;
 });
 
+test("a token that may have several owners names the newest, whatever its contract says that it is", async () => {
+  const mixed = addressOf(0x313ed);
+  await inserter(api.sql).contract(mixed, { block_number: 14 });
+  await inserter(api.sql).token(mixed, 1, { owner: BOB });
+  await inserter(api.sql).token(mixed, 2, { standard: "ERC1155" });
+  const ownerOf = async (id: number) => /<dt>([\w ]*[Oo]wner)<\/dt>/.exec((await open(token(mixed, id))).html)?.[1];
+  expect([await ownerOf(1), await ownerOf(2)]).toEqual(["Owner", "Newest owner"]);
+});
+
 test("an account is the same on another network, one link away", async () => {
   const pathOn = (network: string) => `/explorer/account/${network}/${ALICE}/events`;
   const { html } = await open(pathOn("mainnet"));

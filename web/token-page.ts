@@ -53,7 +53,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
           <h1>${name}</h1>
           <div id="state">
             <section class="panel" aria-label="Listing">${renderListing(reader, order)}</section>
-            ${renderFacts(reader, token)}
+            ${renderFacts(reader, token, { hasOwners: order?.standard === "ERC1155" })}
           </div>
         </div>
       </div>
@@ -81,10 +81,11 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
 const isPictureDue = ({ media_due_at, media_error_code, image_key, animation_key }: TokenStory): boolean =>
   media_due_at !== null && media_error_code === null && image_key + animation_key === "";
 
-function renderFacts({ network, chainId }: Reader, token: Token): Html {
+/** `hasOwners`: it may have several. */
+function renderFacts({ network, chainId }: Reader, token: Token, { hasOwners }: { hasOwners: boolean }): Html {
   const { mint_info: mint } = token;
   return html`<dl class="facts">
-    <dt>${token.type === "ERC1155" ? "Newest owner" : "Owner"}</dt>
+    <dt>${hasOwners ? "Newest owner" : "Owner"}</dt>
     <dd>${renderAccount(token.owner, { network })}</dd>
     <dt>Token id</dt>
     <dd><span class="hex whole">${token.token_id}</span> ${renderCopyButton(token.token_id, { what: "token id" })}</dd>

@@ -51,6 +51,7 @@ const TERMS = ["start_amount", "end_amount", "current_price", "start_time", "end
 export const ORDERBOOK_ROW = `
   ${hex("contract_address")} as contract_address,
   token.token_id,
+  token.standard,
   coalesce(${hex("current_owner")}, '') as owner,
   token.held,
   ${UPDATED_TIMESTAMP} as updated_timestamp,

@@ -64,6 +64,8 @@ export type OrderbookToken = z.infer<typeof OrderbookToken>;
 type TokenColumns = {
   contract_address: string;
   token_id: string;
+  /** Of the token itself: a contract may have tokens of several. */
+  standard: string;
   owner: string;
   held: string;
   updated_timestamp: number;
