@@ -172,7 +172,10 @@ const ACCOUNT_LISTINGS = `
     listed.token_id
 `;
 
-/** Tokens that an account has on sale, by contract and id, without those of hidden contracts. `after`: the last token of the page before. */
+/**
+ * Tokens that an account has on sale, by contract and id, without those of hidden contracts. `after`: the last token of
+ * the page before.
+ */
 export async function listAccountListings(
   sql: Sql,
   {
