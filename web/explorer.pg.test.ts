@@ -696,6 +696,18 @@ test("what an account sells of hidden contracts takes no place on a page", async
   await clearOrders(api.sql);
 });
 
+test("orders that look different have keys of their own", async () => {
+  const offer = { side: "offer", maker: BOB, currency_address: addressOf(0xc0), unit_price: null };
+  await placeOrder(api.sql, 0x720, offer);
+  await placeOrder(api.sql, 0x721, { ...offer, token_id: null });
+  await placeOrder(api.sql, 0x722, { ...offer, currency_address: addressOf(0xc1) });
+  const rows = (await open(`${token(APES, 1)}/orders`)).html.match(/<tr data-key="[^]*?<\/tr>/g)!;
+  const keys = rows.map((row) => /data-key="([^"]*)"/.exec(row)![1]);
+  expect(new Set(keys).size).toBe(new Set(rows.map((row) => row.replace(/data-key="[^"]*"/, ""))).size);
+  expect(rows.length).toBeGreaterThan(2);
+  await clearOrders(api.sql);
+});
+
 test("a listing that ends after the last date that a program knows never ends", async () => {
   for (const [n, end_time] of [8_640_000_000_001, 2 ** 48 - 1, Number.MAX_SAFE_INTEGER].entries()) {
     await placeOrder(api.sql, 0x710 + n, { operator: null, end_time });

@@ -56,8 +56,16 @@ const STATUS_WORDS: Record<HistoryEntry["order_status"], string> = {
 };
 
 /** What tells an entry from others: two of one key are the same to whoever looks at them. */
-const orderKey = ({ order_status, event_timestamp, previous_owner, new_owner, amount }: HistoryEntry) =>
-  [order_status, event_timestamp, previous_owner, new_owner, amount].join("-");
+const orderKey = (entry: HistoryEntry) =>
+  [
+    entry.event_type,
+    entry.order_status,
+    entry.event_timestamp,
+    entry.previous_owner,
+    entry.new_owner,
+    entry.amount,
+    entry.currency_address,
+  ].join("-");
 
 /** What became of a token's orders, in the order of the rows. */
 export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Html {
