@@ -1,6 +1,5 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { readMemoryUsage } from "../test/memory-usage.ts";
 import "./driver.ts";
 
 type Queue = { length: number; push: (item: string) => void; shift: () => string; remove: (item: string) => unknown };
@@ -14,16 +13,9 @@ test("a queue of the driver that never runs empty gives back what is in it in tu
   const { default: createQueue } = (await import(url)) as { default: () => Queue };
   const queue = createQueue();
   for (const item of ["a", "b", "c"]) queue.push(item);
-  const before = usedBytes();
+  const { heapUsed: before } = await readMemoryUsage();
   for (let turn = 0; turn < TURNS; turn++) queue.push(queue.shift());
-  expect(usedBytes() - before).toBeLessThan(MOST_BYTES);
+  expect((await readMemoryUsage()).heapUsed - before).toBeLessThan(MOST_BYTES);
   queue.remove("a");
   expect([queue.length, queue.shift(), queue.shift(), queue.length]).toEqual([2, "c", "b", 0]);
 });
-
-/** Of the heap, without what nobody uses any more. */
-function usedBytes(): number {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
-  return process.memoryUsage().heapUsed;
-}

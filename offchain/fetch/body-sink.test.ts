@@ -1,19 +1,10 @@
-import { setImmediate } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { readMemoryUsage } from "../../test/memory-usage.ts";
 import { createBodySinks } from "./body-sink.ts";
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
-/** Bytes of memory in use, in the heap and outside. What a collection finds unused is given back in later turns. */
+/** Bytes in the heap and outside. */
 async function held(): Promise<number> {
-  for (let turn = 0; turn < 3; turn++) {
-    collect();
-    await setImmediate();
-  }
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  const { heapUsed, arrayBuffers } = await readMemoryUsage();
   return heapUsed + arrayBuffers;
 }
 

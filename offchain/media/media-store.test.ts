@@ -5,12 +5,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { supportedMimeTypes } from "file-type";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { readMemoryUsage } from "../../test/memory-usage.ts";
 import { findFreePort } from "../../indexer/free-port.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { serveOrigin } from "../../test/origin.ts";
@@ -20,9 +18,6 @@ import { parseRange } from "./byte-range.ts";
 import { mediaHeaders } from "./media-headers.ts";
 import { createMediaStore, isMediaKey, type MediaStore } from "./media-store.ts";
 import { isMediaType, sniffMediaType } from "./media-type.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 
 type S3rver = new (options: object) => { run: () => Promise<unknown>; close: () => Promise<void> };
 
@@ -186,15 +181,6 @@ test("a store that closes a kept connection just as it is used is asked once mor
   expect(await store.has(KEY)).toBe(true);
 });
 
-/** What a collection finds unused is given back in later turns. */
-async function bytesInMemory(): Promise<number> {
-  for (let turn = 0; turn < 3; turn++) {
-    collectGarbage();
-    await setImmediate();
-  }
-  return process.memoryUsage().arrayBuffers;
-}
-
 test("of a film that is sent to an S3 store no copy is in memory", async () => {
   const size = 50 * 2 ** 20;
   const received = Promise.withResolvers<() => void>();
@@ -206,10 +192,10 @@ test("of a film that is sent to an S3 store no copy is in memory", async () => {
   const store = createMediaStore({ dataDir: directory, mediaStore: "s3", s3: { ...S3_KEYS, endpoint: origin.url } });
   const writer = store.createWriter();
   for (let at = 0; at < size; at += 2 ** 20) await writer.write(Buffer.alloc(2 ** 20));
-  const before = await bytesInMemory();
+  const { arrayBuffers: before } = await readMemoryUsage();
   const kept = writer.keep("mp4");
   const answer = await received.promise;
-  expect((await bytesInMemory()) - before).toBeLessThan(size / 2);
+  expect((await readMemoryUsage()).arrayBuffers - before).toBeLessThan(size / 2);
   answer();
   expect(await kept).toMatch(/mp4$/);
 });
