@@ -8,6 +8,7 @@ import type { FinalityWatch } from "./finality.ts";
 import { findFreePort } from "./free-port.ts";
 import { startHistory } from "./history-process.ts";
 import { keepRunning, type Work } from "./keeper.ts";
+import { readPosition } from "./ponder/ponder-position.ts";
 import { startPonder } from "./ponder/ponder-process.ts";
 import { createPonderSync } from "./ponder/ponder-sync-schema.ts";
 import { takeBackNotes, widenNumbers } from "./ponder/ponder-tables.ts";
@@ -122,6 +123,7 @@ export function runDeployment(
     const leaving = AbortSignal.any([signal, finality.signal(), restarting.signal]);
     await takeBackNotes(sql, deployment);
     await widenNumbers(sql, deployment);
+    const finalizedBlock = (await readPosition(sql, deployment))?.finalizedBlock ?? 0;
     const port = await findFreePort();
     counted = { logs: 0, at: performance.now() };
     if (signal.aborted) return "stopped";
@@ -133,6 +135,7 @@ export function runDeployment(
       schemaName,
       historySchema: hasHistory ? historySchemaOf(deployment) : undefined,
       firstBlock: historyBlock + 1,
+      finalizedBlock,
       port,
       logLevel,
     });

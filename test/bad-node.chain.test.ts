@@ -12,6 +12,9 @@ import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
+/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
+const FINALITY = 30;
+
 const { opened } = closeAfterAll();
 
 /** As VeChain's proxy does: a log has no place. */
@@ -86,7 +89,9 @@ test.concurrent("no logs are believed only of a backend that has the block, what
   expect(tables).toEqual(expected);
 });
 
-test.concurrent("a node that lags by blocks of one second is waited for at a start", async ({ expect }) => {
+test.concurrent("a node that lags at a start is followed, and waited for where it lacks what was final", async ({
+  expect,
+}) => {
   const { chain, node, mint, database, start } = await startWorld({ tokens: 60 });
   node.set({ bendsBlock: (block) => ({ ...block, timestamp: "0x65537000" }) });
   for (let started = 0; started < 2; started++) {
@@ -95,12 +100,17 @@ test.concurrent("a node that lags by blocks of one second is waited for at a sta
     await indexer.stop();
     await mint(started < 1 ? 5 : 0);
   }
-  node.set({ head: (await chain.head()) - 3 });
+  const head = await chain.head();
+  node.set({ head: head - 3 });
+  const lagging = start();
+  await lagging.waitUntilLive(head - 3);
+  await lagging.stop();
+  node.set({ head: head - FINALITY - 1 });
   const indexer = start();
   const problem = await indexer.waitUntil(({ reason }) => reason !== null && !reason.includes("stopped"));
   expect(problem.reason).toMatch(/cannot move backwards/);
   node.set({ head: undefined });
-  await indexer.waitUntilLive(await chain.head());
+  await indexer.waitUntilLive(head);
   // The times are this node's alone.
   const { tokens } = await readTables(database.url);
   expect(tokens).toHaveLength(65);

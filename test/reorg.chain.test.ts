@@ -238,6 +238,26 @@ describe.concurrent("of one chain, one after the other:", () => {
     expect(await readTables(database.url)).toEqual(await expected());
   });
 
+  test(
+    "a chain that a reorg left shorter while the indexer is down is followed at the next start",
+    ONE_BY_ONE,
+    async () => {
+      const { chain, mineRandom, expected } = world;
+      await indexer.stop();
+      const snapshot = await chain.request<Hex>("evm_snapshot");
+      await mineRandom(6);
+      // What is final is counted from this head.
+      indexer = start();
+      await indexer.waitUntilLive(await chain.head());
+      await indexer.kill();
+      await chain.request("evm_revert", snapshot);
+      await mineRandom(2);
+      indexer = start();
+      await indexer.waitUntilLive(await chain.head());
+      expect(await readTables(database.url)).toEqual(await expected());
+    },
+  );
+
   test("the tables are those of an index that never saw the blocks that lost", ONE_BY_ONE, async () => {
     const { chain, env } = world;
     const fresh = await readFreshRows({ rpcUrl: chain.rpcUrl, head: await chain.head(), env });

@@ -41,6 +41,7 @@ export function startPonder({
   schemaName,
   historySchema,
   firstBlock,
+  finalizedBlock,
   port,
   logLevel,
 }: {
@@ -52,6 +53,8 @@ export function startPonder({
   /** Where history's tables are made, if there is a history. */
   historySchema: string | undefined;
   firstBlock: number;
+  /** What the Ponder before it had taken for final, 0 where there was none. */
+  finalizedBlock: number;
   port: number;
   logLevel: LogLevel;
 }): PonderProcess {
@@ -75,6 +78,7 @@ export function startPonder({
       DATABASE_URL: ponderDatabaseUrl(databaseUrl),
       INDEXER_NETWORK: network,
       INDEXER_FIRST_BLOCK: String(firstBlock),
+      INDEXER_FINALIZED_BLOCK: String(finalizedBlock),
       INDEXER_HISTORY_SCHEMA: historySchema,
       [`${prefix}_CHAIN_ID`]: String(chainId),
       [`${prefix}_RPC_URL`]: rpcUrl,

@@ -37,6 +37,14 @@ export const START_PATCHES: readonly Patch[] = [
     find: 'Object.values(viemChains).find((c) => "id" in c ? c.id === chain.id : false)',
     replace: "chainOf(chain.id)",
   },
+  {
+    // What it has taken for final stays so: where the head is lower than at its last stop, after a reorg or at a node that
+    // lags, it refused to go on until the chain was as long again.
+    file: "/ponder/dist/esm/build/config.js",
+    find: "Math.max(latest - chain.finalityBlockCount, 0)",
+    replace:
+      "Math.max(latest - chain.finalityBlockCount, Math.min(latest, Number(process.env.INDEXER_FINALIZED_BLOCK)))",
+  },
   // PGlite, a Postgres in WebAssembly, isn't used where there is a real one.
   ...["build", "database"].map((folder) => ({
     file: `/ponder/dist/esm/${folder}/index.js`,
