@@ -38,7 +38,7 @@ const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
 
 /** How following a network ended. */
-type Outcome = "stopped" | "published" | "superseded";
+type Outcome = "stopped" | "superseded";
 
 type Options = {
   config: Config;
@@ -183,10 +183,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
     for (const other of await listOfOtherChains(sql, { network, chainId: chain.chainId })) await publisher.hide(other);
     if (last?.chain_id === chain.chainId && last.fingerprint !== fingerprint) await publisher.adapt(last);
     const newest = found.history_block === null ? await begin(found) : found;
-    if (untilPublished && published?.schema_name === untilPublished.schema_name) {
-      await publisher.settled();
-      return "published";
-    }
+    if (untilPublished && published?.schema_name === untilPublished.schema_name) break;
 
     const wanted = new Map([[newest.schema_name, newest]]);
     const isKept = published?.fingerprint === fingerprint && !published.is_abandoned;
@@ -206,8 +203,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
   await publisher.settled();
-  // While we have the lock: whoever has it next reports from then on.
+  // While we have the lock: whoever has it next reports, and drops, from then on.
   if (!untilPublished) await markStopped(sql, { networks: [network], reason: "The indexer was stopped" });
+  else if ((await findPublished(sql, { network }))?.schema_name === untilPublished.schema_name)
+    await publisher.dropOld(untilPublished);
   return "stopped";
 }
 

@@ -16,7 +16,7 @@ const GIVEN_UP_MS = 3_600_000;
  * Drops the deployments of a network that are older than the published one, and tables that no deployment has: a backup
  * was put back beside them. @throws Error that `isBusy` knows
  */
-export async function pruneDeployments(
+async function pruneDeployments(
   sql: Sql,
   { config, published }: { config: Config; published: Deployment },
 ): Promise<void> {
@@ -46,10 +46,11 @@ export async function pruneDeployments(
 /**
  * Makes the function that drops, now and then, what isn't needed any more: older deployments that couldn't be dropped
  * sooner, deployments of other versions that nobody follows any more, and what no Ponder reads again. Only to be called
- * while the published deployment is the newest.
+ * while the published deployment is the newest, and no Ponder of ours runs on an older one: one that begins just then would
+ * make its tables once more.
  */
 export function createPruning(sql: Sql, { config }: { config: Config }): (published: Deployment) => Promise<void> {
-  let prunedAt = -Infinity;
+  let pruned = { schema: "", at: -Infinity };
   const unfollowedSince = new Map<string, number>();
 
   const pruneGivenUp = async (published: Deployment) => {
@@ -79,10 +80,11 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
   };
 
   return async (published) => {
-    if (performance.now() - prunedAt < PRUNE_EVERY_MS) return;
-    prunedAt = performance.now();
+    const { schema_name: schema } = published;
+    if (pruned.schema === schema && performance.now() - pruned.at < PRUNE_EVERY_MS) return;
+    pruned = { schema, at: performance.now() };
     // There may be much: a step at each call.
-    if (!(await prunePonderSync(sql, { chainId: published.chain_id })).isDone) prunedAt = -Infinity;
+    if (!(await prunePonderSync(sql, { chainId: published.chain_id })).isDone) pruned.at = -Infinity;
     try {
       await pruneDeployments(sql, { config, published });
       await pruneGivenUp(published);

@@ -6,7 +6,7 @@ import type { Deployment } from "./deployment.ts";
 import type { Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { type Position, readPosition } from "./ponder/ponder-position.ts";
-import { createPruning, pruneDeployments } from "./pruning.ts";
+import { createPruning } from "./pruning.ts";
 import { isBusy, isShown, publish, unpublish } from "./publication.ts";
 
 /** Between two tries to make the indexes of published tables. */
@@ -32,6 +32,8 @@ type Publisher = {
   }) => Promise<void>;
   /** Waits for what runs beside. */
   settled: () => Promise<void>;
+  /** Drops what is older than the published deployment. Nobody here may follow it any more. */
+  dropOld: (published: Deployment) => Promise<void>;
 };
 
 /** `say` takes a line about what failed and is tried again. */
@@ -76,11 +78,7 @@ export function createPublisher(
     );
   };
 
-  const dropOld = (newest: Deployment) =>
-    background.run(
-      () => prune(newest),
-      (error) => say(`old tables can't be dropped: ${error.message}`),
-    );
+  const sayLeft = (error: Error) => say(`old tables can't be dropped: ${error.message}`);
 
   return {
     adapt: async (other) => {
@@ -106,9 +104,10 @@ export function createPublisher(
       const isRested = performance.now() - indexesFailedAt > INDEXES_AGAIN_MS;
       if (!isPublished) await completeWhenCaughtUp(newest, published);
       else if (done.indexed !== newest.schema_name && isRested) makeIndexes(newest);
-      else dropOld(newest);
+      else background.run(() => prune(newest), sayLeft);
     },
     settled: background.settled,
+    dropOld: (published) => prune(published).catch(sayLeft),
   };
 }
 
@@ -135,7 +134,6 @@ async function complete(
   await createIndexes(sql, deployment);
   if (!(await isCaughtUp())) return;
   await publish(sql, deployment, { isComplete: true, exchanges: [...SEAPORT_ADDRESSES, ...config.seaportAddresses] });
-  await pruneDeployments(sql, { config, published: deployment });
 }
 
 /**

@@ -52,7 +52,7 @@ async function startWorld() {
   async function catchUp(env: Record<string, string> = {}): Promise<void> {
     const indexer = start(env);
     await indexer.waitUntilLive(await chain.head());
-    // A Ponder that starts just as its tables are dropped makes them once more: these go at the indexer's next step.
+    // The tables of before go at the indexer's next steps.
     await vi.waitFor(listSchemas, { timeout: WAIT_TIMEOUT_MS });
     await indexer.stop();
   }
