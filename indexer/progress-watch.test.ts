@@ -17,6 +17,7 @@ function watch({ startBlock = 0, endBlock }: { startBlock?: number; endBlock?: n
     schemaName: "first",
     isPublished: false,
     block: 50,
+    finalizedBlock: 0,
     isReady: true,
     isRunning: true,
     failure: undefined as string | undefined,
@@ -28,11 +29,11 @@ function watch({ startBlock = 0, endBlock }: { startBlock?: number; endBlock?: n
     seen = { ...seen, ...others };
     now += seconds * 1000;
     if (!head.error) head.answeredAt = now;
-    const { schemaName, isPublished, block, isReady, isRunning, failure, problem } = seen;
+    const { schemaName, isPublished, block, finalizedBlock, isReady, isRunning, failure, problem } = seen;
     const published_at = isPublished ? new Date(0) : null;
     const newest = {
       deployment: { schema_name: schemaName, fingerprint: "abc", history_block: -1, published_at },
-      position: { indexedBlock: block, indexedTimestamp: 0, finalizedBlock: 0, isReady },
+      position: { indexedBlock: block, indexedTimestamp: 0, finalizedBlock, isReady },
       isRunning,
     };
     return look({ now, head, newest, visible: newest, history: undefined, failure, problem });
@@ -81,6 +82,20 @@ test("a chain that is before the start block is the reason, whatever is complain
   expect(see(1, { head: { isKnown: true, block: 100 } }).reason).toBe(reason);
   expect(see(61, { problem: "a request took too long" }).reason).toBe(reason);
   expect(see(1, { head: { block: 102 } }).reason).not.toBe(reason);
+});
+
+test("a chain that is set back below what was final stalls it after a minute, or once Ponder refuses to start", () => {
+  const see = watch();
+  const reason =
+    "The chain is at block 4, and block 70 was final. Expected a node that catches up or, where the chain was set back " +
+    "for good, npm run rebuild -- --refetch";
+  see(0, { block: 100, finalizedBlock: 70, isPublished: true });
+  expect(see(1, { head: { block: 4 } }).reason).toBeUndefined();
+  expect(see(61, {}).reason).toBe(reason);
+  expect(see(1, { head: { block: 70 } }).reason).toBeUndefined();
+  expect(see(1, { head: { block: 4 }, failure: "no space left" }).reason).toBe("no space left");
+  const failure = 'MigrationError: Finalized block for chain "1" cannot move backwards';
+  expect(see(1, { failure }).reason).toBe(reason);
 });
 
 test("it is complete at the head of a Ponder that has run since the last look, and was published", () => {

@@ -23,6 +23,11 @@ const FAR_BEHIND_PATIENCE_MS = 30_000;
 /** What the system says of a full disk, and Postgres after it. Another try doesn't help, nor patience. */
 const FULL_DISK = /No space left on device|Disk quota exceeded/i;
 
+/** What Ponder says at its start of a head that is below what was final. */
+const REFUSED_HEAD = /Finalized block .* cannot move backwards/;
+const SET_BACK_ADVICE =
+  "Expected a node that catches up or, where the chain was set back for good, npm run rebuild -- --refetch";
+
 /** A speed is measured over at least so long. */
 const PACE_MS = 3_000;
 
@@ -87,6 +92,7 @@ export function createProgressWatch({
   let beganAt: number | undefined;
   let pace: { block: number; at: number } | undefined;
   let farBehindSince: number | undefined;
+  let belowFinalSince: number | undefined;
 
   return ({ now, head, newest, visible, history, failure, problem }) => {
     const indexedBlock = visible.position?.indexedBlock ?? 0;
@@ -118,6 +124,9 @@ export function createProgressWatch({
     pace ??= newest.position && { block: newest.position.indexedBlock, at: now };
 
     const isAnswering = head.isKnown && !head.error;
+    const finalBlock = visible.position?.finalizedBlock ?? 0;
+    if (!isAnswering || head.block >= finalBlock) belowFinalSince = undefined;
+    else belowFinalSince ??= now;
     const isBehind = newest.position?.isReady === true && reached < target;
     if (!isBehind || !newest.isRunning || target - reached < FAR_BEHIND_BLOCKS) farBehindSince = undefined;
     else farBehindSince ??= now;
@@ -148,6 +157,10 @@ export function createProgressWatch({
       // First: complaints are about blocks that aren't there yet.
       if (head.isKnown && head.block < startBlock)
         return `The chain is at block ${head.block}, and its index starts at block ${startBlock}`;
+      // A node that lags is soon over it. Ponder only says at its start what is wrong.
+      const isRefused = failure !== undefined && REFUSED_HEAD.test(failure);
+      if (belowFinalSince !== undefined && (isRefused || now - belowFinalSince > PROGRESS_PATIENCE_MS))
+        return `The chain is at block ${head.block}, and block ${finalBlock} was final. ${SET_BACK_ADVICE}`;
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
       // It runs, but fails each time before it comes any further. Or nodes don't give the blocks that it asks for, or give

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { withConnection } from "../postgres/pool.ts";
 import { abandonDeployments } from "../indexer/deployment.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
+import { startCommand } from "./command.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
@@ -393,6 +394,28 @@ test.concurrent("a chain that begins anew beside the indexer is indexed anew, an
   const next = start();
   await next.waitUntilLive(head);
   expect(await listFollowed(database.url)).toEqual(built);
+});
+
+test.concurrent("a chain that is set back below what was final is told, and rebuilt as it is by the command that is named", async ({
+  expect,
+}) => {
+  const [{ chain, mineRandom, env, expected }, database] = await Promise.all([startWorld(13), createDatabase()]);
+  const snapshot = await chain.request<Hex>("evm_snapshot");
+  await mineRandom(6);
+  await chain.mineEmpty(FINALITY * 2);
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
+  await indexer.waitUntilLive(await chain.head());
+  await chain.request("evm_revert", snapshot);
+  await mineRandom(3);
+  const head = await chain.head();
+  const { reason } = await indexer.waitUntil(({ state }) => state === "stalled");
+  expect(reason).toMatch(`The chain is at block ${head}, and block`);
+  expect(reason).toMatch("npm run rebuild -- --refetch");
+  const settings = { ...env, DATABASE_URL: database.url, MAINNET_RPC_URL: chain.rpcUrl };
+  expect(await opened(startCommand("rebuild", { env: settings, args: ["--refetch"] })).ended).toBe(0);
+  await mineRandom(2);
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await expected());
 });
 
 test.concurrent("what another version has noticed of a reorg of final blocks counts for this one", async ({
