@@ -581,6 +581,23 @@ test("what a host had begun to send isn't asked for again, nor is more than once
   expect(origin.requests).toEqual(["/begun", "/never", "/never"]);
 });
 
+test.each(["content-length: 5", "connection: close"])(
+  "a body behind which its host closes the connection (%s) is whole, however long it takes to be taken",
+  async (header) => {
+    const origin = await serve(({ socket }) => void socket.end(`HTTP/1.1 200 OK\r\n${header}\r\n\r\nhello`));
+    let taken = "";
+    const createSink = () => ({
+      write: async (chunk: Buffer) => {
+        await sleep(50);
+        taken += chunk.toString();
+      },
+    });
+    const source = { kind: "http", url: origin.url } as const;
+    const result = await open().fetch(source, { maxBytes: 100, createSink });
+    expect({ kind: result.kind, taken }).toEqual({ kind: "fetched", taken: "hello" });
+  },
+);
+
 test("a host that fails three times is left alone, then tried by one request", async () => {
   const origin = await serve((request) => request.socket.destroy());
   const fetcher = open();

@@ -57,6 +57,10 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
   let isOver = false;
   let isHeldBack = false;
   let mayAskAgain = true;
+  /** What the sink is being given. */
+  let writing: Promise<void> | undefined;
+  /** The bytes that the body has by its header. */
+  let wholeSize = Number.NaN;
   let wireSize = 0;
   let size = 0;
 
@@ -99,10 +103,20 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
       return isOver ? undefined : into.write(chunk);
     });
   }
-  /** Pauses the connection until a chunk is written. */
+  /**
+   * Pauses the connection until a chunk is written. Not for the last one: a host may close the connection right behind
+   * it, which a paused parser takes for a body that was broken off.
+   */
   function holdBack(written: Promise<void>): void {
-    controller?.pause();
-    written.then(() => controller?.resume(), fail);
+    writing = written;
+    const isLast = wireSize === wholeSize;
+    if (!isLast) controller?.pause();
+    written.then(() => (isLast ? undefined : controller?.resume()), fail);
+  }
+  function end(): void {
+    if (isOver || !done) return;
+    if (decoder) decoder.end();
+    else finish(done);
   }
 
   const handler: Dispatcher.DispatchHandler = {
@@ -120,7 +134,8 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
         return;
       }
       done = verdict;
-      if (Number(headers["content-length"] ?? 0) > maxBytes) return failTooLarge();
+      wholeSize = Number(headers["content-length"]);
+      if (wholeSize > maxBytes) return failTooLarge();
       const codings = codingsOf(first(headers["content-encoding"]) ?? "");
       if (codings.length === 0) return;
       decoder = createDecoder(codings, { write: take });
@@ -139,9 +154,9 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
     },
     onResponseEnd() {
       clearTimeout(ignoring);
-      if (isOver || !done) return;
-      if (decoder) decoder.end();
-      else finish(done);
+      // The body may have ended with the connection, while the sink is still taking it.
+      if (writing) writing.then(end, fail);
+      else end();
     },
     onResponseError(_, error) {
       clearTimeout(ignoring);
