@@ -544,6 +544,17 @@ test("a declared type that is known ends the search", async () => {
     expect(await typeOf(said, "Not found: früh\r\n")).toBe("application/octet-stream");
 });
 
+test("what is called a page is one where it begins with an element, whatever its name", async () => {
+  const typeOf = async (contentType: string, head: string) =>
+    (await sniffMediaType(Buffer.from(head), { contentType })).mimeType;
+  for (const page of ["<pre>\\o/</pre>", "\n<!-- art --><b>1</b>", "<my-art></my-art>"]) {
+    expect(await typeOf("text/html;charset=utf-8", page)).toBe("text/html");
+    expect(await typeOf("image/png", page)).toBe("application/octet-stream");
+  }
+  for (const text of ["Not <b>found</b>", "<!-- art -->", "<3", ""])
+    expect(await typeOf("text/html", text)).toBe("application/octet-stream");
+});
+
 test("JSON is a model where it is one or is said to be", async () => {
   const typeOf = async (contentType: string) =>
     (await sniffMediaType(Buffer.from('{"name":"a"}'), { contentType })).mimeType;

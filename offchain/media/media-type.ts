@@ -162,26 +162,30 @@ function typeFor(mimeType: string): MediaType {
 const BINARY = /[\0-\x08\x0e-\x1f]/;
 
 /**
- * Whether a declared type can be believed. Not for markup: a page or drawing would have been recognized by its bytes. Nor
- * for text where an image, film or sound should be: it says why there is none.
+ * Whether a declared type can be believed. Not for drawings: one would have been recognized by its bytes. A page begins
+ * with some element, as art in `<pre>` does. Nor for text where an image, film or sound should be: it says why there is
+ * none.
  */
 function isBelievable(mimeType: string, head: Buffer): boolean {
-  if (mimeType === "text/html" || mimeType === "image/svg+xml") return false;
+  if (mimeType === "text/html") return /^<[a-z]/i.test(firstElement(head));
+  if (mimeType === "image/svg+xml") return false;
   return !/^(?:image|video|audio)\//.test(mimeType) || BINARY.test(head.toString("latin1"));
 }
 
 /** Recognizes SVG and HTML, whatever comes before the first element. */
 export function sniffMarkup(head: Buffer): MediaType | undefined {
+  const start = firstElement(head);
+  if (/^<(?:[a-z\d_-]+:)?svg[\s>/]/i.test(start)) return typeFor("image/svg+xml");
+  return PAGE.test(start) ? typeFor("text/html") : undefined;
+}
+
+/** Markup from its first element on, without what comes before that. Empty where it is none. */
+function firstElement(head: Buffer): string {
   // In UTF-8 the first bytes may end within a character, which `decodeText` would take for another encoding.
   const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   const text = isUtf16 ? decodeText(head) : head.toString();
-  if (!/^[\ufeff\s\0]*</.test(text)) return undefined;
-  const start = text.replace(
-    /^(?:[\ufeff\s\0]+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[^\]]*\][^>]*)?>)*/i,
-    "",
-  );
-  if (/^<(?:[a-z\d_-]+:)?svg[\s>/]/i.test(start)) return typeFor("image/svg+xml");
-  return PAGE.test(start) ? typeFor("text/html") : undefined;
+  if (!/^[\ufeff\s\0]*</.test(text)) return "";
+  return text.replace(/^(?:[\ufeff\s\0]+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[^\]]*\][^>]*)?>)*/i, "");
 }
 
 /** Whether HEIF is AVIF: one of the other brands in its first box says so. Source: AVIF, Image and image collection brand. */
