@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Hex, numberToHex } from "viem";
 import { expect, test } from "vitest";
-import { serveNode } from "../../test/node-server.ts";
+import { serveCalls, serveNode } from "../../test/node-server.ts";
 import { type Call, type CallAnswer, createCallReader } from "./call.ts";
 import { createRpc } from "./rpc.ts";
 import { createSlowContracts } from "./slow-contract.ts";
@@ -99,4 +99,24 @@ test("no contract is left alone for a node that answered nothing for a while", a
   node.state.isStopped = false;
   expect((await readCalls(calls)).map(({ kind }) => kind)).toEqual(calls.map(() => "data"));
   await rpc.close();
+});
+
+test.each([
+  [{ code: 3, message: "execution reverted" }, "reverts."],
+  [{ code: 3, message: "execution reverted: ERC721: invalid token ID" }, "reverts: ERC721: invalid token ID"],
+  [{ code: -32_015, message: "VM execution error." }, "reverts: VM execution error."],
+  [{ code: -32_000, message: "out of gas" }, "reverts: out of gas"],
+  [{ code: 3 }, "reverts."],
+  [undefined, "returns nothing."],
+])("of a call without an answer is told what it does: %j", async (error, message) => {
+  const node = await serveCalls(({ id }: Request) => ({
+    jsonrpc: "2.0",
+    id,
+    ...(error ? { error } : { result: "0x" }),
+  }));
+  const rpc = createRpc({ urls: [node.url] });
+  const readCalls = createCallReader(rpc);
+  expect(await readCalls([{ to: contractOf(1), data: "0x" }])).toEqual([{ kind: "none", message }]);
+  await rpc.close();
+  await node.close();
 });

@@ -26,7 +26,8 @@ export type Call = { to: Hex; data: Hex; from?: Hex };
  */
 export type CallAnswer =
   | { kind: "data"; data: Buffer }
-  | { kind: "none" }
+  /** `message`: what the call does, as "reverts: out of gas". */
+  | { kind: "none"; message?: string }
   | { kind: "fault"; message: string; againSeconds?: number };
 
 /** Reads contracts: an answer for each call, in their order. */
@@ -248,10 +249,21 @@ const ethCall = ({ from, to, data }: Call) => ({ method: "eth_call", params: [{ 
 function toCallAnswer(answer: RpcAnswer): CallAnswer {
   if (answer.error) {
     const { code, message } = answer.error;
-    if (isRevert(answer.error)) return { kind: "none" };
+    if (isRevert(answer.error)) return { kind: "none", message: tellRevert(message) };
     return { kind: "fault", message: `${code}: ${message}`.slice(0, 200) };
   }
   if (typeof answer.result !== "string" || !/^0x(?:[0-9a-f]{2})*$/i.test(answer.result))
     return { kind: "fault", message: "The node's answer is not hex." };
-  return answer.result === "0x" ? { kind: "none" } : { kind: "data", data: toBytes(answer.result) };
+  if (answer.result === "0x") return { kind: "none", message: "returns nothing." };
+  return { kind: "data", data: toBytes(answer.result) };
+}
+
+/** What a node says of a revert, if anything: the contract's reason, or that the gas ran out which this node gives. */
+function tellRevert(message: unknown): string {
+  const said = typeof message === "string" ? message : "";
+  const reason = said.replace(
+    /^(?:vm exception while processing transaction: )?(?:execution )?revert(?:ed)?:?\s*/i,
+    "",
+  );
+  return reason === "" ? "reverts." : `reverts: ${reason.slice(0, 200)}`;
 }

@@ -92,6 +92,13 @@ test("a revert, an empty text and a fault of the node are different failures", a
   expect(await readTokenUris(large, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "too_large" }]);
 });
 
+test("a revert is told with what the first function does", async () => {
+  const messages = ["reverts: out of gas", "returns nothing.", "reverts."];
+  const calls: ReadCalls = async () => [{ kind: "none", message: messages.shift()! }];
+  const result = await readTokenUris(calls, { chainId: CHAIN_ID, tokens: [token()] });
+  expect(result).toMatchObject([{ code: "revert", message: "tokenURI reverts: out of gas" }]);
+});
+
 test("one that reverts says nothing of the others in its batch", async () => {
   const tokens = ["1", "2", "3"].map((token_id) => token({ token_id, uri_function: "tokenURI" }));
   expect((await read((_, [id]) => (id === 1n || id === 3n ? `u${id}` : undefined), ...tokens)).results).toEqual([

@@ -102,7 +102,7 @@ function toResult(
   { token, uriFunction }: { token: TokenToRead; uriFunction: UriFunction },
 ): TokenUri | Failure | Postponed {
   if (answer.kind === "fault") return faultOf(answer);
-  if (answer.kind === "none") return failure("revert", `${uriFunction} reverts.`);
+  if (answer.kind === "none") return failure("revert", `${uriFunction} ${answer.message ?? "reverts."}`);
   if (answer.data.length > MAX_URI_BYTES) return failure("too_large", `A URI of ${answer.data.length} bytes.`);
   const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES });
   if (uri === undefined) return failure("bad_answer", `${uriFunction} returns no text.`);
