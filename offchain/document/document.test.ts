@@ -168,6 +168,20 @@ describe("a body that is no document", () => {
     expect(await read((url) => `${url}/1`, { page: { body } })).toEqual({ code });
   });
 
+  test.each([
+    ['{"title":"Not Found","status":404}', "It tells of an error"],
+    ['{"message":"not found"}', "It has none of the known keys"],
+  ])("%s is told to be what it is", async (body, message) => {
+    const received = {
+      texts: [body],
+      bytes: Buffer.from(body),
+      contentType: undefined,
+      base: "",
+      isAuthentic: false,
+    };
+    expect(await toDocument(received)).toMatchObject({ code: "no_document", message: `${message}: ${body}` });
+  });
+
   test("an empty document is told to be that", async () => {
     const received = {
       texts: [" \n"],

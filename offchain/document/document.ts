@@ -2,7 +2,7 @@ import { decodeText } from "../text.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 import { type Json, mapStrings } from "./json.ts";
 import { parseJson } from "./json-parser.ts";
-import { emptyNormalized, isDocument, normalize, type Normalized } from "./normalize.ts";
+import { emptyNormalized, hasKnownKey, isDocument, normalize, type Normalized } from "./normalize.ts";
 import { isAnimation, isMediaType, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 
 /** The largest document, in bytes after decompression. Documents with art on chain reach 2 MB. */
@@ -55,7 +55,7 @@ export async function toDocument(
     if (!/^[\s\ufeff\u200b]*[{["'/]/u.test(raw)) continue;
     try {
       const json = unwrapText(parseJson(raw));
-      if (!isDocument(json)) return failure("no_document", `It has none of the known keys: ${raw.slice(0, 100)}`);
+      if (!isDocument(json)) return failure("no_document", tellNoDocument(json, raw));
       const filled = hexTokenId === undefined ? json : fillIn(json, hexTokenId);
       if (filled === undefined) return failure("too_large", `More than ${MAX_DOCUMENT_BYTES} bytes of token ids.`);
       return { kind: "document", raw, whole: normalize(filled, { base: received.base }) };
@@ -117,6 +117,11 @@ function fillIn(json: Json, hexTokenId: string): Json | undefined {
     return length > MAX_DOCUMENT_BYTES ? "" : parts.join(hexTokenId);
   });
   return length > MAX_DOCUMENT_BYTES ? undefined : filled;
+}
+
+function tellNoDocument(json: Json, raw: string): string {
+  const reason = hasKnownKey(json) ? "It tells of an error" : "It has none of the known keys";
+  return `${reason}: ${raw.slice(0, 100)}`;
 }
 
 function messageOf(fault: unknown, { texts, contentType }: Received): string {

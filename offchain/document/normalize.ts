@@ -102,8 +102,14 @@ export function normalize(json: Json, { base }: { base?: string | undefined } = 
 /** Whether JSON is a document about something, and not the error answer of a server. */
 export function isDocument(json: Json): boolean {
   const document = toDocument(json);
-  if (!document || !KNOWN_KEYS.some((key) => document.has(key))) return false;
+  if (!document || !hasKnownKey(json)) return false;
   return CONTENT_KEYS.some((key) => document.has(key)) || !isErrorAnswer(document);
+}
+
+/** Whether JSON has a key that documents have. */
+export function hasKnownKey(json: Json): boolean {
+  const document = toDocument(json);
+  return document !== undefined && KNOWN_KEYS.some((key) => document.has(key));
 }
 
 /** Whether a document has nothing that could be shown, as tokens often have before they are revealed. */
