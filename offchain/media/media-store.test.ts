@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { supportedMimeTypes } from "file-type";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -179,6 +180,23 @@ test("a store that closes a kept connection just as it is used is asked once mor
   expect(await save(store, CONTENT)).toBe(KEY);
   expect(await buffer(await streamOf(store, KEY))).toEqual(CONTENT);
   expect(await store.has(KEY)).toBe(true);
+});
+
+test("a store that closes its connection behind content has given all of it, however slow its reader is", async () => {
+  const content = Buffer.alloc(300_000);
+  const origin = await serveOrigin(({ method, socket }) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${content.length}\r\n\r\n`);
+    socket.end(method === "HEAD" ? "" : content);
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "closing"), mediaStore: "s3", s3 });
+  let length = 0;
+  for await (const chunk of (await streamOf(store, KEY)) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    await sleep(100);
+  }
+  expect(length).toBe(content.length);
+  await origin.close();
 });
 
 test("of a film that is sent to an S3 store no copy is in memory", async () => {

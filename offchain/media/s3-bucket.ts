@@ -2,6 +2,7 @@ import { openAsBlob } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwsClient } from "aws4fetch";
+import { Agent, Dispatcher1Wrapper, type Dispatcher } from "undici";
 import type { Config } from "../../config.ts";
 import { networkFailure, RESET } from "../fetch/failure.ts";
 import type { Bucket } from "./file-bucket.ts";
@@ -48,11 +49,38 @@ const UNTOLD = new Set([301, 400, 403]);
  * pages, and HEAD has another length, or none. Not signed, because some pass this header on changed.
  */
 class Client extends AwsClient {
-  override async sign(...asked: Parameters<AwsClient["sign"]>): Promise<Request> {
-    const request = await super.sign(...asked);
+  override async sign(...[input, init]: Parameters<AwsClient["sign"]>): Promise<Request> {
+    const request = await super.sign(input, { ...init, dispatcher } as RequestInit);
     request.headers.set("accept-encoding", "identity");
     return request;
   }
+}
+
+/** Connections to stores. In the form that the `fetch` of Node takes. */
+const dispatcher = new Dispatcher1Wrapper(
+  new Agent().compose((dispatch) => (options, handler) => dispatch(options, releaseLast(handler))),
+);
+
+/**
+ * Doesn't hold the connection back for the last bytes of an answer. A store closes one on which it has nothing more to
+ * send, while a slow reader has yet to get what came: that would count as an answer which was broken off.
+ */
+function releaseLast(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+  let left = Number.NaN;
+  return {
+    onRequestStart: (...told) => handler.onRequestStart?.(...told),
+    onResponseStart: (controller, status, headers, message) => {
+      left = Number(headers["content-length"]);
+      handler.onResponseStart?.(controller, status, headers, message);
+    },
+    onResponseData: (controller, chunk) => {
+      left -= chunk.length;
+      const released = left === 0 ? Object.create(controller, { pause: { value: () => {} } }) : controller;
+      handler.onResponseData?.(released as Dispatcher.DispatchController, chunk);
+    },
+    onResponseEnd: (...told) => handler.onResponseEnd?.(...told),
+    onResponseError: (...told) => handler.onResponseError?.(...told),
+  };
 }
 
 /** Any S3-compatible store, addressed by path, because all of them support that. */
