@@ -654,6 +654,13 @@ test("what a node would have to say is waited for, not guessed", async () => {
   proxy.set({ isDown: false, delayMs: 3000 });
   await expectLater();
   expect(await standing()).toEqual(NOTHING);
+  // Each question is answered in time, all of them aren't. At last such an order would be refused.
+  proxy.set({ delayMs: 1800 });
+  const refusing = { consideration: [to(w.single, ether())] };
+  expect(await api.postOnce(await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n), refusing)))).toEqual({
+    ...later,
+    message: expect.stringContaining("nodes") as string,
+  });
   proxy.set({ delayMs: 0 });
   expect(await api.post(ofContract)).toMatchObject({ status: 400 });
   await api.stop();

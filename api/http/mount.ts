@@ -7,12 +7,15 @@ import { mountRoute } from "./route.ts";
 import { createSharing, type LoadAnswer } from "./shared-answer.ts";
 import { ANSWER_WITHIN_MS, answerWithin } from "../sql/deadline.ts";
 
+/** `late`: what is told of an answer that takes longer, where more than the database may be to blame. */
+type Patience = { answerWithinMs?: number; late?: string };
+
 /**
  * Creates `mountRoute` for endpoints of one network that need a key. Answers 503 where the database takes too long.
  * Equal requests that come at once share an answer.
  */
 export function createMount({ network, monitor }: { network: Network; monitor: Monitor }): typeof mountRoute {
-  const answer = createAnswering(ANSWER_WITHIN_MS);
+  const answer = createAnswering();
   return (app, route, { handle }) =>
     mountRoute(app, route, {
       guard: (c) => {
@@ -34,18 +37,16 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
 }
 
 /** Creates `mountRoute` for endpoints that need no key, and whose answers are valid only at this moment. */
-export function createLiveMount({
-  answerWithinMs = ANSWER_WITHIN_MS,
-}: { answerWithinMs?: number } = {}): typeof mountRoute {
-  const answer = createAnswering(answerWithinMs);
+export function createLiveMount(patience: Patience = {}): typeof mountRoute {
+  const answer = createAnswering(patience);
   return (app, route, { handle }) =>
     mountRoute(app, route, { isLive: true, handle: (input, c) => answer(route, c, () => handle(input, c)) });
 }
 
-function createAnswering(withinMs: number) {
+function createAnswering({ answerWithinMs = ANSWER_WITHIN_MS, late }: Patience = {}) {
   const share = createSharing();
   return ({ method }: { method: string }, { req }: Context<Env>, load: LoadAnswer) =>
-    answerWithin(withinMs, () => (method === "get" ? share(pathOf(req.url), load) : load()));
+    answerWithin(answerWithinMs, () => (method === "get" ? share(pathOf(req.url), load) : load()), { late });
 }
 
 /** The path of a URL with its query. */

@@ -66,6 +66,9 @@ export function createOrderbookApi({
   });
   const take = createIntake(intake);
   const mount = createLiveMount();
+  const mountIntake = createLiveMount({
+    late: "The database or the network's nodes take too long to check the order. Expected to be sent again.",
+  });
 
   mount(app, getOrderbookTokenRoute, {
     handle: async ({ params }) => {
@@ -144,7 +147,7 @@ export function createOrderbookApi({
     },
   });
 
-  mount(app, createOrderRoute, {
+  mountIntake(app, createOrderRoute, {
     handle: async ({ body }, c) => {
       const order_hash = await take(body, { clientAddress: c.get("state").clientAddress });
       return JSON.stringify({ result: { order_hash } });

@@ -4,14 +4,21 @@ import { unavailable } from "../http/errors.ts";
 /** The longest that a request waits for the database, in milliseconds: a little more than a statement's timeout. */
 export const ANSWER_WITHIN_MS = 6000;
 
+/** What is told where something takes too long. */
+type Late = { late?: string | undefined };
+
 /** Runs `task`, again if another deployment took over meanwhile. Rejects with 503 where it takes longer than `ms`. */
-export const answerWithin = <T>(ms: number, task: () => Promise<T> | T): Promise<T> =>
-  within(ms, throughTakeover(task));
+export const answerWithin = <T>(ms: number, task: () => Promise<T> | T, options: Late = {}): Promise<T> =>
+  within(ms, throughTakeover(task), options);
 
 /** The result of `promise`, or a rejection with 503 where it takes longer than `ms`. */
-export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
+export const within = <T>(
+  ms: number,
+  promise: Promise<T>,
+  { late = "The database does not answer." }: Late = {},
+): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(unavailable("The database does not answer.")), ms);
+    const timer = setTimeout(() => reject(unavailable(late)), ms);
     const settle =
       <V>(end: (value: V) => void) =>
       (value: V) => {
