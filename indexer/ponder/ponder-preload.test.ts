@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -28,4 +28,9 @@ test("Ponder's sessions have no settings that those of the other parts don't hav
   expect(await readVariable("PGOPTIONS", { env: { PGOPTIONS: "-c default_transaction_read_only=on" } })).toBe(
     "undefined",
   );
+});
+
+test("Ponder connects as who runs it, as the other parts do, where DATABASE_URL names nobody", async () => {
+  expect(await readVariable("USER", { env: {} })).toBe(userInfo().username);
+  expect(await readVariable("USER", { env: { USER: "somebody_else" } })).toBe(userInfo().username);
 });
