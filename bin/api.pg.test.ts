@@ -137,6 +137,12 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP", "disconnect"] as const)(
   },
 );
 
+test("it ends without a word where whoever started it is gone before it listens", async () => {
+  const { child, exited } = start({ DATABASE_URL: database.url, PORT: String(await findFreePort()) });
+  child.disconnect();
+  expect(await exited).toEqual({ code: 0, stderr: "", stdout: "" });
+});
+
 test("it comes up without its database and says so", async () => {
   const port = await findFreePort();
   const { child, exited } = start({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", PORT: String(port) });

@@ -23,6 +23,9 @@ const REPLICA_TELLS_WITHIN_MS = 15_000;
  */
 const LISTEN_WITHIN_MS = 3000;
 
+// Whoever started us with a channel may be gone before there is anything to end in order.
+const quit = () => process.exit(0);
+process.once("disconnect", quit);
 takeNoArguments();
 outliveReader();
 const config = readConfigOrExit();
@@ -77,6 +80,7 @@ process.on("SIGTERM", () => void end("SIGTERM"));
 process.on("SIGINT", () => void end("SIGINT"));
 process.on("SIGHUP", () => void end("SIGHUP"));
 // Whoever started us with a channel is gone when it closes.
+process.off("disconnect", quit);
 process.once("disconnect", () => void end("disconnect"));
 process.channel?.unref();
 
