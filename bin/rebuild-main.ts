@@ -18,6 +18,7 @@ import {
   historySchemaOf,
 } from "../indexer/deployment.ts";
 import { fingerprintOf } from "../indexer/fingerprint.ts";
+import { giveLoadToOwner } from "../indexer/load-directory.ts";
 import { isLocked } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
@@ -110,11 +111,21 @@ async function rebuild(
   // Both: whoever follows also drops what nobody reads any more.
   const [isSeen] = await Promise.all([
     watch(sql, deployment, ended).finally(() => done.abort()),
-    isOurs && followNetwork(sql, options).finally(() => done.abort()),
+    isOurs && follow(sql, options).finally(() => done.abort()),
   ]);
   if (isSeen) log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
   else log(`${network}  left before it was complete: an indexer goes on with it, one that runs or the next npm start`);
 }
+
+/** Does the work. What is left of it belongs to whoever goes on with it. */
+async function follow(sql: Sql, options: FollowOptions): Promise<void> {
+  try {
+    await followNetwork(sql, options);
+  } finally {
+    await giveLoadToOwner(config, options.untilPublished);
+  }
+}
+type FollowOptions = Parameters<typeof followNetwork>[1] & { untilPublished: Deployment };
 
 /**
  * Whether readers see the deployment: settles when they do, whoever built it, or at a signal.
