@@ -76,7 +76,8 @@ export function formatReport(report: NetworkReport, { block }: { block: number }
   if (state === "live") return `${name}  live at block ${number(block)}`;
   const percent = (Math.floor(progress * 1000) / 10).toFixed(1);
   const eta = eta_seconds === null ? "" : `, ${formatDuration(eta_seconds)} left`;
-  const rate = logs_per_second > 0 ? `, ${number(logs_per_second)} logs/s` : "";
+  // Few logs are no standstill, as "0 logs/s" would say.
+  const rate = Math.round(logs_per_second) > 0 ? `, ${number(logs_per_second)} logs/s` : "";
   return `${name}  backfill ${percent} %, block ${number(block)} of ${number(head_block)}${rate}${eta}`;
 }
 
