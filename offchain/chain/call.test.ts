@@ -14,7 +14,7 @@ const contractOf = (n: number) => numberToHex(n, { size: 20 });
 /** A node without Multicall3. It answers one call after the other, and takes long for those to one contract. */
 async function startNode() {
   const asked: Hex[] = [];
-  const state = { isStopped: false, mostAnswers: Infinity };
+  const state = { isStopped: false, mostAnswers: Infinity, slowAnswer: undefined as Hex | undefined };
   const node = await serveNode(async (body: Request | Request[], response) => {
     if (state.isStopped) return;
     const answers = [];
@@ -27,10 +27,11 @@ async function startNode() {
       if (method === "eth_call" && params[0].to === SLOW) await sleep(600);
       const error = { code: -32_000, message: "out of gas" };
       const isSlow = method === "eth_call" && params[0].to === SLOW;
+      const result = isSlow ? state.slowAnswer : method === "eth_call" ? "0x2a" : "0x";
       answers.push({
         jsonrpc: "2.0",
         id,
-        ...(isSlow ? { error } : { result: method === "eth_call" ? "0x2a" : "0x" }),
+        ...(result === undefined ? { error } : { result }),
       });
     }
     response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
@@ -59,6 +60,19 @@ test("a contract whose calls take long is left alone, and the others are answere
   expect(asked).toBeGreaterThan(0);
   expect(asked).toBeLessThan(5);
   expect(await read()).toEqual({ asked: 0, answers: Array(10).fill("untried") });
+  await rpc.close();
+});
+
+test("a contract is not left alone for how long its large answers take to come", async () => {
+  await using node = await startNode();
+  node.state.slowAnswer = `0x${"2a".repeat(200_000)}`;
+  const rpc = createRpc({ urls: [node.url] });
+  const slow = createSlowContracts();
+  slow.suspect([SLOW]);
+  const readCalls = createCallReader(rpc, { slow });
+  const calls = Array.from({ length: 7 }, (): Call => ({ to: SLOW, data: "0x" }));
+  expect((await readCalls(calls)).map(({ kind }) => kind)).toEqual(calls.map(() => "data"));
+  expect(slow.isSuspect(SLOW)).toBe(false);
   await rpc.close();
 });
 

@@ -93,7 +93,7 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
     const tried: CallAnswer[] = [];
     let isSilent = false;
     for (const [contract, open] of byContract) {
-      const read = await slow.askAlone(contract, open, async (part) => {
+      const ask = async (part: readonly { call: Call }[]) => {
         if (size + sizeOf(tried) > MAX_TOTAL_BYTES) return part.map(() => TOO_MUCH);
         if (isDown(tried)) return part.map(() => tried[0]!);
         if (isSilent) return undefined;
@@ -106,7 +106,8 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
         tried.push(...(given ?? []));
         if (!given) isSilent = !(await answersAtAll(rpc));
         return given ?? (isSilent ? undefined : part.map(() => LEFT_ALONE));
-      });
+      };
+      const read = await slow.askAlone(contract, open, { ask, bytesOf: sizeOf });
       open.forEach(({ i }, at) => (answers[i] = read[at] ?? (isSilent ? SILENT : LEFT_ALONE)));
     }
   }

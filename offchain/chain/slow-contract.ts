@@ -9,6 +9,12 @@ import type { Hex } from "viem";
 const SLOW_CALL_MS = 500;
 /** A batch of any size that takes so long has a slow call in it. */
 export const SLOW_BATCH_MS = 4000;
+/**
+ * How many bytes a slow line brings in a millisecond, and how long a part's answers may take for that at most. Drawings on
+ * the chain have hundreds of kilobytes, whose way here is not their contract's fault.
+ */
+const LINE_BYTES_PER_MS = 250;
+const MAX_LINE_MS = 4000;
 /** The largest number of calls at once while none was slow. It begins with one, and doubles. */
 const MAX_PART = 16;
 /** How long one contract may take in one reading: with slow calls, and with any calls. */
@@ -27,11 +33,12 @@ export type SlowContracts = {
   /**
    * Asks a suspect contract's questions, few at once, as long as there is time. There may be fewer answers than
    * questions. `ask` returns undefined where no node answers, whatever is asked: then the contract isn't to blame.
+   * `bytesOf`: how large answers are.
    */
   askAlone: <Q, A>(
     contract: Hex,
     questions: readonly Q[],
-    ask: (part: readonly Q[]) => Promise<A[] | undefined>,
+    options: { ask: (part: readonly Q[]) => Promise<A[] | undefined>; bytesOf: (answers: A[]) => number },
   ) => Promise<A[]>;
 };
 
@@ -45,7 +52,7 @@ export function createSlowContracts(): SlowContracts {
       if (pausedUntil.size > MAX_KNOWN) pausedUntil.clear();
       for (const contract of contracts) pausedUntil.set(contract, pausedUntil.get(contract) ?? 0);
     },
-    askAlone: async (contract, questions, ask) => {
+    askAlone: async (contract, questions, { ask, bytesOf }) => {
       const answers = [];
       const beganAt = performance.now();
       let slowMs = 0;
@@ -57,7 +64,8 @@ export function createSlowContracts(): SlowContracts {
         const given = await ask(part);
         if (!given) break;
         answers.push(...given);
-        const tookMs = performance.now() - startedAt;
+        const lineMs = Math.min(bytesOf(given) / LINE_BYTES_PER_MS, MAX_LINE_MS);
+        const tookMs = performance.now() - startedAt - lineMs;
         const isSlow = tookMs > Math.min(SLOW_CALL_MS * part.length, SLOW_BATCH_MS);
         if (isSlow) slowMs += tookMs;
         size = isSlow ? 1 : Math.min(size * 2, MAX_PART);
