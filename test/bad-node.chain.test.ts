@@ -4,6 +4,7 @@ import { test } from "vitest";
 import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readTables } from "./onchain-tables.ts";
@@ -11,9 +12,6 @@ import { closeAfterAll } from "./opened.ts";
 import { listChildren } from "./process.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
-
-/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
-const FINALITY = 30;
 
 const { opened } = closeAfterAll();
 

@@ -3,13 +3,12 @@ import { type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { readAllRows, readTables } from "./onchain-tables.ts";
 import { logOf, transferLog, words } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
 
-/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
-const FINALITY = 30;
 const MAX = 2n ** 256n - 1n;
 
 let chain: TestChain;

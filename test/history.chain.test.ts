@@ -5,6 +5,7 @@ import { withConnection } from "../postgres/pool.ts";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables } from "./onchain-tables.ts";
@@ -15,9 +16,6 @@ import { hasReplayTools, startReplay } from "./replay.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { deployMarkets, playScenario, SCENARIO_CONTRACTS } from "./scenario.ts";
 import { compile } from "./solidity.ts";
-
-/** Ponder takes blocks so deep for final on a chain that it doesn't know; history ends one below. */
-const FINALITY = 30;
 
 const { closing, opened } = closeAfterAll();
 

@@ -2,12 +2,10 @@ import { expect, test } from "vitest";
 import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { startIndexer } from "./indexer.ts";
 import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
-
-/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
-const FINALITY = 30;
 
 const { opened } = closeAfterAll();
 

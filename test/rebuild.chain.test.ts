@@ -6,6 +6,7 @@ import { withConnection } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { type Command, startCommand } from "./command.ts";
 import { createTestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { type Indexer, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables } from "./onchain-tables.ts";
@@ -15,7 +16,6 @@ import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
 const BLOCKS = 12;
-const FINALITY = 30;
 /** Between two reads, so that readers leave the cores to what they watch. */
 const READ_PAUSE_MS = 2;
 

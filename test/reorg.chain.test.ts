@@ -6,6 +6,7 @@ import { abandonDeployments } from "../indexer/deployment.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { startCommand } from "./command.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { readFreshRows } from "./fresh-index.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
@@ -15,9 +16,6 @@ import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 import { startWorker } from "./worker.ts";
-
-/** Ponder takes blocks so deep for final on a chain that it doesn't know: the deepest reorg that it follows. */
-const FINALITY = 30;
 
 const { Emitter, Postcard } = compile("Emitter", "Postcard");
 const { opened } = closeAfterAll();

@@ -3,14 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NetworkReport } from "../offchain/network.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { FINALITY } from "./finality.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { type OnchainTables, readAllRows, readTables } from "./onchain-tables.ts";
 import { deployMarkets, MAX, playScenario, type Scenario, SCENARIO_CONTRACTS } from "./scenario.ts";
 import { compile } from "./solidity.ts";
-
-/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
-const FINALITY = 30;
 
 /**
  * The scenario is played twice, each time on contracts of its own: first as history, then under the eyes of the running

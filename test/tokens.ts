@@ -4,12 +4,10 @@ import { toBytes } from "../offchain/bytea.ts";
 import { allowanceAbi, contractAbi } from "../abis/contract.ts";
 import type { Call, CallAnswer, ReadCalls } from "../offchain/chain/call.ts";
 import type { IndexedNetwork } from "../offchain/network.ts";
+import { FINALITY } from "./finality.ts";
 
 /** The chain of all tokens here. */
 export const CHAIN_ID = 31_337;
-/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
-const FINALITY = 30;
-
 /** An address that is easy to read in a failing test. */
 export function address(number: number): Hex {
   return padHex(`0x${number.toString(16)}`, { size: 20 });
