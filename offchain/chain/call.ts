@@ -2,7 +2,7 @@ import { type Hex, toFunctionSelector } from "viem";
 import { toBytes } from "../bytea.ts";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../../abis/multicall3.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import { isRevert } from "./revert.ts";
+import { isRevert, tellRevert } from "./revert.ts";
 import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 import { SLOW_BATCH_MS, type SlowContracts } from "./slow-contract.ts";
 import { addressWord, word } from "./word.ts";
@@ -257,14 +257,4 @@ function toCallAnswer(answer: RpcAnswer): CallAnswer {
     return { kind: "fault", message: "The node's answer is not hex." };
   if (answer.result === "0x") return { kind: "none", message: "returns nothing." };
   return { kind: "data", data: toBytes(answer.result) };
-}
-
-/** What a node says of a revert, if anything: the contract's reason, or that the gas ran out which this node gives. */
-function tellRevert(message: unknown): string {
-  const said = typeof message === "string" ? message : "";
-  const reason = said.replace(
-    /^(?:vm exception while processing transaction: )?(?:execution )?revert(?:ed)?:?\s*/i,
-    "",
-  );
-  return reason === "" ? "reverts." : `reverts: ${reason.slice(0, 200)}`;
 }

@@ -7,3 +7,13 @@ const REVERT_MESSAGE =
 export function isRevert({ code, message }: { code: number; message: string }): boolean {
   return REVERT_CODES.has(code) || REVERT_MESSAGE.test(message);
 }
+
+/** What a node says of a revert, if anything: the contract's reason, or that the gas ran out which this node gives. */
+export function tellRevert(message: unknown): string {
+  const said = typeof message === "string" ? message : "";
+  const reason = said.replace(
+    /^(?:vm exception while processing transaction: )?(?:execution )?revert(?:ed)?:?\s*/i,
+    "",
+  );
+  return reason === "" ? "reverts." : `reverts: ${reason.slice(0, 200)}`;
+}

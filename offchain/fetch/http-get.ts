@@ -109,9 +109,9 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
    */
   function holdBack(written: Promise<void>): void {
     writing = written;
-    const isLast = wireSize === wholeSize;
-    if (!isLast) controller?.pause();
-    written.then(() => (isLast ? undefined : controller?.resume()), fail);
+    if (wireSize === wholeSize) return void written.catch(fail);
+    controller?.pause();
+    written.then(() => controller?.resume(), fail);
   }
   function end(): void {
     if (isOver || !done) return;
